@@ -30,8 +30,8 @@ export function beforeCall(
 
 /** A value that is sent again is still known not to be shown. */
 function withResendTime(record: AppliedField, known: AppliedField | undefined): AppliedField {
-  const isAgain = known?.resendAt !== undefined && isEqualJson(known.sent, record.sent);
-  return isAgain ? { ...record, resendAt: known.resendAt } : record;
+  const resendAt = known && isEqualJson(known.sent, record.sent) ? known.resendAt : undefined;
+  return resendAt === undefined ? record : { ...record, resendAt };
 }
 
 /** Returns the records of a plan that needs no call: values that the traveler has already are owned, and some fields no longer are. */
@@ -92,9 +92,10 @@ export function afterRead(
 export function doubted(applied: AppliedFields, keys: readonly FieldKey[]): AppliedFields {
   const records = { ...applied };
   for (const key of keys) {
-    const { seen: _, ...record } = records[key] ?? {};
-    if (record.sent !== undefined && record.source !== undefined)
-      records[key] = { ...record, sent: record.sent, source: record.source };
+    const known = records[key];
+    if (!known) continue;
+    const { seen: _, ...record } = known;
+    records[key] = record;
   }
   return records;
 }
@@ -115,7 +116,8 @@ export function showsValue(traveler: TravelUser, { key, sent, rules }: SentValue
 
 /** The value that an answer shows. Where the travel API does not show whether a traveler is archived, an answer says that it is as sent. */
 function seenIn(answer: TravelUser, { key, sent, rules }: SentValue): Json {
-  const isHidden = key === 'archived' && answer.isArchivedUnknown && !showsOther(answer, { key, sent, rules });
+  const isHidden =
+    key === 'archived' && answer.isArchivedUnknown && !showsOther(answer, { key, sent, rules });
   return isHidden ? sent : (readField(answer, key) ?? null);
 }
 

@@ -149,11 +149,7 @@ function stepToKeep(key: FieldKey, entry: AppliedField, input: PlanInput): Step 
 }
 
 /** True if the traveler does not have the value that was sent, and that is no drift: nobody has seen it there since. */
-function mustSendAgain(
-  key: FieldKey,
-  { sent, seen }: AppliedField,
-  { observed, rules }: PlanInput,
-): boolean {
+function mustSendAgain(key: FieldKey, { sent, seen }: AppliedField, { observed, rules }: PlanInput): boolean {
   if (seen !== undefined) return false;
   return observed === undefined || !showsValue(observed, { key, sent, rules });
 }

@@ -236,10 +236,7 @@ function waitingVerdict(identity: Identity, { now, outage }: VerdictContext): Ve
 }
 
 /** Returns the address of a create that the travel API may still carry out, if the user has another address since. */
-function addressOfLateCreate(
-  { creating, readAgainAt, trace }: Identity,
-  now: number,
-): string | undefined {
+function addressOfLateCreate({ creating, readAgainAt, trace }: Identity, now: number): string | undefined {
   if (!creating || readAgainAt === undefined || readAgainAt <= now) return undefined;
   const rule = expandTrace(trace).find(({ field, outcome }) => field === 'email' && outcome === 'set');
   const isOther = typeof rule?.after === 'string' && addressKey(rule.after) !== addressKey(creating.email);
@@ -253,7 +250,6 @@ const holdCodes = {
   neverProvisioned: ['neverProvisioned'],
   return: ['returnHeld'],
   rules: ['rulesHeld'],
-  groups: ['groupsHeld'],
 } satisfies Record<HoldCause, string[]>;
 
 function heldBecause({ hold, findings }: Identity): string {

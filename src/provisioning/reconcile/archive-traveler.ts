@@ -18,9 +18,15 @@ import { firstFreeEmail } from './email/conflicts.ts';
 import { chooseLeaverEmail, type LeaverEmail } from './email/leaver-email.ts';
 import { holdDeparture, isAdministrator, isKeptActive } from './guard.ts';
 import { findOwnCreate } from './link/link-traveler.ts';
-import { withDriftDoubted } from './ownership.ts';
 import { sentCreateOf } from './own-create.ts';
-import { fieldsToResend, isReadDue, withCallOpen, withObservationCompared, withObservedTraveler } from './read-again.ts';
+import { withDriftDoubted } from './ownership.ts';
+import {
+  fieldsToResend,
+  isReadDue,
+  withCallOpen,
+  withObservationCompared,
+  withObservedTraveler,
+} from './read-again.ts';
 import { referenceValuesOf } from './run/notify-dependents.ts';
 import {
   announceCall,
@@ -72,7 +78,9 @@ function isArchivedForDeletion(
   { progress, applied: { archived } }: OutcomeDraft,
 ): boolean {
   const isSent = archived?.sent === true && archived.seen !== undefined;
-  return isSent && progress.settledVersion === identity.version && connection.policies.deprovision === 'archive';
+  return (
+    isSent && progress.settledVersion === identity.version && connection.policies.deprovision === 'archive'
+  );
 }
 
 function endAlreadyArchived(
@@ -212,9 +220,7 @@ function* sendArchive(
 ): Program<ReconcileResult> {
   const { observed } = draft;
   // A check of this departure found that it was not applied. The next attempt to send it has its own time.
-  const isRepeated =
-    draft.progress.settledVersion === context.identity.version &&
-    isArchiveAccepted(draft);
+  const isRepeated = draft.progress.settledVersion === context.identity.version && isArchiveAccepted(draft);
   if (isRepeated) return endInState(draft, 'synced');
   if (observed?.archived === true) {
     const adopt = { ...emptyPlan, adopt: archivePlan.set };

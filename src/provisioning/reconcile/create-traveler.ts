@@ -126,7 +126,9 @@ function* sendCreate(
 
 /** The plan of a create, from the records that were committed before it: if it is repeated, it is sent as it was. */
 function planOfCreate(applied: AppliedFields): Plan {
-  const set = Object.entries(applied).map(([key, { sent, source }]) => [key, { value: sent, source }] as const);
+  const set = Object.entries(applied).map(
+    ([key, { sent, source }]) => [key, { value: sent, source }] as const,
+  );
   return { ...emptyPlan, set: Object.fromEntries(set) };
 }
 
@@ -170,7 +172,8 @@ function* linkExisting(
     return yield* createTraveler(context, withTakenEmail(draft, email, findings.erasedTraveler(email)), next);
   if (linked === 'taken') return yield* createTraveler(context, withTakenEmail(draft, email), next);
   if (linked === 'none' || linked === 'gone' || 'end' in linked) return linked;
-  if (linked.email === 'free') return yield* createTraveler(context, linked.draft, { ...next, isChecked: true });
+  if (linked.email === 'free')
+    return yield* createTraveler(context, linked.draft, { ...next, isChecked: true });
   const waiting = withTakenEmail(linked.draft, email, findings.heldByLeaver(email));
   return yield* createTraveler(context, waiting, next);
 }

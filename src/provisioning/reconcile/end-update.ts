@@ -5,11 +5,7 @@ import type { AppliedFields, FieldKey, Finding } from '../../translator/translat
 import { findings } from '../findings.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
-import {
-  earlierKeptRoleFindings,
-  earlierLostValueFindings,
-  withWrittenFields,
-} from './ownership.ts';
+import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 export function endUpdate(

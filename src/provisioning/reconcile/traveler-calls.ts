@@ -98,9 +98,7 @@ export function* readTraveler(
   if (answer.kind === 'ok')
     return yield* finishCreate(context, withObservedTraveler(context, withoutMissing(draft), answer.value));
   if (answer.kind === 'notFound') return 'gone';
-  return isBareNotFound(answer)
-    ? yield* confirmMissing(context, draft, answer)
-    : endInFailure(draft, answer);
+  return isBareNotFound(answer) ? yield* confirmMissing(context, draft, answer) : endInFailure(draft, answer);
 }
 
 /**

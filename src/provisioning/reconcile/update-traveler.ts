@@ -252,7 +252,15 @@ function planWith(
   { applied, refused, observed }: OutcomeDraft,
   wanted: WantedFields,
 ): Plan {
-  return makePlan({ basis, rules, applied, refused, wanted, observed, isPutBack: putBackSince !== undefined });
+  return makePlan({
+    basis,
+    rules,
+    applied,
+    refused,
+    wanted,
+    observed,
+    isPutBack: putBackSince !== undefined,
+  });
 }
 
 /** Reduces the plan to the deactivation, if the plan contains one: a refused field must not prevent a deactivation. */

@@ -52,7 +52,7 @@ export async function createUser(
   if (expectsNoMatch) {
     const newUser = await translate(deps, connection, { desired });
     const user = searchedValues(desired, wantedEmail(connection, newUser));
-    if (newUser.rulesSnapshot.generation > 0) 
+    if (newUser.rulesSnapshot.generation > 0)
       return insertionIfNew(fresh, { user, newUser, key: mayReserve ? deps.runtime.newId() : undefined });
   }
   const { newUser, email, matches } = await translateAndMatch(deps, connection, desired);

@@ -1,9 +1,4 @@
-import {
-  type HoldCause,
-  type Identity,
-  nextCheckAt,
-  type Outcome,
-} from '../../provisioning/identity.ts';
+import { type HoldCause, type Identity, nextCheckAt, type Outcome } from '../../provisioning/identity.ts';
 import { extensionsOf, isActive, type Json, type ScimResource } from '../../schema/resource.ts';
 import type { AppliedField, AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
@@ -130,6 +125,13 @@ export function writtenColumns(identity: Identity) {
   } satisfies Partial<IdentityTable>;
 }
 
+/** The names of the columns that a write of the IdP changes. */
+export const writtenNames = [
+  ...(['desired', 'extensions', 'user_name_key', 'external_id', 'display_name_key', 'active'] as const),
+  ...(['claimed', 'state', 'version', 'attempts', 'next_attempt_at'] as const),
+  ...(['last_modified', 'deleted_at', 'origin'] as const),
+] satisfies (keyof ReturnType<typeof writtenColumns>)[];
+
 /** Returns the columns of a desired state, except for email keys. */
 export function desiredColumns(
   desired: ScimResource,
@@ -222,6 +224,18 @@ export function recordColumns(
     read_again_at: readAgainAt ?? null,
     check_at: nextCheckAt(records) ?? 0,
   };
+}
+
+/** Returns the columns that are committed before a call. The time of the next read is that of its outcome. */
+export function callColumns({
+  applied,
+  readAgainAt,
+  progress,
+}: Pick<Identity, 'applied' | 'readAgainAt' | 'progress'>): Pick<
+  IdentityTable,
+  'applied' | 'read_again_at' | 'progress'
+> {
+  return { applied: toAppliedJson(applied), read_again_at: readAgainAt ?? null, progress: toJson(progress) };
 }
 
 /**

@@ -241,9 +241,7 @@ function* takePlaceOfLeaver(
   if (effect === 'held') return holdReturn(context, judged, predecessor);
   const from = releaseUnlessBusy(context, { leaver, predecessor });
   const known = withOpenCallsOf(judged, leaver);
-  const linked =
-    from &&
-    (yield* announceLink(context, known, { traveler, applied: leaver.applied, from }));
+  const linked = from && (yield* announceLink(context, known, { traveler, applied: leaver.applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
   // An approval, or a return that had to wait, is not carried out yet, so its effect is not noted.
   const before = predecessorOf(context.identity, draft)?.effect;
