@@ -10,7 +10,16 @@ import { repairFutureTimes } from '../../src/store/sql/clock-repair.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { saveDecision } from '../fixtures/save-decision.ts';
-import { importedIdentity, linkedOutcome, NOW, person, team, traveler } from '../fixtures/store.ts';
+import {
+  announcedCreate,
+  createOf,
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  person,
+  team,
+  traveler,
+} from '../fixtures/store.ts';
 import { withPlugin } from '../fixtures/with-plugin.ts';
 
 type Store = ReturnType<typeof provisioningStore>;
@@ -45,7 +54,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['insert', ({ identities }) => insert({ identities }, person('new', { travelId: 't9' }))],
   [
     'insert with a reserved address',
-    ({ identities }) => insert({ identities }, person('new', { creating: 'new@x' })),
+    ({ identities }) => insert({ identities }, person('new', { creating: createOf('new@x') })),
   ],
   [
     'identities of a new user',
@@ -80,7 +89,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'b' }])],
   ['acquire', ({ leases }) => leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW }), rulesInForce],
-  ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', { creating: 'a@x' })],
+  ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', announcedCreate('a@x'))],
   [
     'finish',
     async ({ leases }) => {

@@ -4,6 +4,7 @@ import { scimTokens } from '../../../src/store/credentials/credentials.ts';
 import { imports } from '../../../src/store/identities/imports.ts';
 import { waitForLockWaits } from '../../fixtures/lock-waits.ts';
 import {
+  createOf,
   fixture,
   importedIdentity,
   linkedOutcome,
@@ -153,8 +154,8 @@ export function describeConcurrency(open: OpenDatabase): void {
   describeOnPostgres('overlapping transactions', () => {
     it('never reserve an address that a traveler gets while the insert waits', async () => {
       const { add, database, identities } = await fixture(open);
-      await add(person('first', { creating: 'a@x' }));
-      const second = person('second', { creating: 'a@x' });
+      await add(person('first', { creating: createOf('a@x') }));
+      const second = person('second', { creating: createOf('a@x') });
       const insert = { kind: 'insert', identity: second, lease: { token: 'k', ms: 1000, now: NOW } } as const;
       let inserting: Promise<string> | undefined;
       await database.transaction(async (tx) => {

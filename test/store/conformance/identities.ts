@@ -3,6 +3,7 @@ import type { Json } from '../../../src/schema/resource.ts';
 import type { AppliedFields } from '../../../src/translator/translation.ts';
 import { runs } from '../../fixtures/runs.ts';
 import {
+  createOf,
   fixture,
   importedIdentity,
   linkedOutcome,
@@ -22,10 +23,10 @@ export function describeIdentities(open: OpenDatabase): void {
         state: 'refused',
         rulesGeneration: 7,
         travelId: 't1',
-        applied: { email: { sent: 'A@x', answered: 'a@x', source: 'A@x' } },
+        applied: { email: { sent: 'A@x', seen: 'a@x', source: 'A@x' } },
         refused: { lang: { value: 'de', basis: 'b', reason: 'unknown' } },
         observed: traveler('t1', 'a@x', { roles: ['traveler'] }),
-        creating: 'Ada@Corp.example',
+        creating: createOf('Ada@Corp.example'),
         waitingFor: 'held@corp.example',
         findings: [{ field: 'lang', code: 'unknown', value: 'de', reason: 'r', remedy: 'm' }],
         trace: [

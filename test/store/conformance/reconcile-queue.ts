@@ -60,7 +60,7 @@ export function describeReconcileQueue(open: OpenDatabase): void {
 
     it('returns due checks for late creates in any state, once, and not before a pending attempt', async () => {
       const { add, reconcileQueue, leases } = await fixture(open);
-      const late = (checkAt: number) => ({ progress: { late: { checkAt, sent: {}, creates: [] } } });
+      const late = (checkAt: number) => ({ readAgainAt: checkAt });
       const states = ['synced', 'pending', 'refused', 'held'] as const;
       await add(
         ...states.map((state, index) => person(state, { state, ...late(NOW - index) })),
