@@ -94,7 +94,6 @@ export function makePlan(input: PlanInput): Plan {
   const dropped = unwanted.filter((key) => !stays(key) && isRemovable(key, input));
   const released = [
     ...unwanted.filter(stays),
-    ...Object.keys(applied).filter((key) => isSetBefore(key, input)),
     ...Object.keys(wanted).filter((key) => isPutBack(key) && (key in applied || key in set)),
   ];
   const removed = [...remove, ...dropped];
@@ -123,11 +122,6 @@ function needsReadToRemove(key: FieldKey): boolean {
   return isArrayElement(key) || parseFieldKey(key).kind === 'address';
 }
 
-/** True for a field that was set when the traveler was created, and is left alone since. */
-function isSetBefore(key: FieldKey, { wanted, observed, isReset = false }: PlanInput): boolean {
-  return wanted[key]?.kind === 'once' && observed !== undefined && !isReset;
-}
-
 type Step = { kind: 'set' | 'adopt'; planned: PlannedValue } | 'remove' | undefined;
 
 function stepFor(key: FieldKey, field: PlannedField, input: PlanInput): Step {
@@ -140,11 +134,6 @@ function stepFor(key: FieldKey, field: PlannedField, input: PlanInput): Step {
       return isRemovable(key, input) ? 'remove' : undefined;
     case 'kept':
       return undefined;
-    case 'once':
-      if (isSetBefore(key, input)) return undefined;
-      if (field.value !== undefined)
-        return stepForValue(key, { value: field.value, source: field.source }, input);
-      return isRemovable(key, input) ? 'remove' : undefined;
     case 'putBack':
       return stepToPutBack(key, field.value, input);
     case 'absent':
