@@ -136,9 +136,6 @@ export const policiesSchema = z.strictObject({
   drift: choice(policyChoices.drift).describe(
     'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
   ),
-  inactiveManager: choice(policyChoices.inactiveManager).describe(
-    'Effect if a manager is deactivated: "keep" leaves the manager with the reports, who get the finding managerInactive; "clear" removes the manager from them until the manager is reactivated.',
-  ),
   preexistingRoles: choice(policyChoices.preexistingRoles).describe(
     'Effect if the IdP takes away a role that the traveler had before the IdP granted it: "keep" leaves the role, with the finding rolePreexisting; "adopt" removes it.',
   ),

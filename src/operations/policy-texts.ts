@@ -33,10 +33,6 @@ const choiceTexts: { [Name in keyof Choices]: Record<Choices[Name][number], stri
     report: 'A field that was changed in the travel service stays, and is reported.',
     correct: 'A field that was changed in the travel service is changed back.',
   },
-  inactiveManager: {
-    keep: 'A manager who is deactivated stays the manager of the reports, with a finding.',
-    clear: 'A manager who is deactivated is removed from the reports.',
-  },
   preexistingRoles: {
     keep: 'A role that a traveler had before it was granted stays when the identity provider takes it away.',
     adopt:

@@ -195,27 +195,13 @@ export const findings = {
     remedy:
       'See what it would change (npx jetbridge preview --people), and approve or discard it (npx jetbridge holds approve --cause rules).',
   }),
-  heldGroups: (): Finding => ({
-    field: '*',
-    code: 'groupsHeld',
-    reason:
-      'Within an hour, changes of groups have cleared or replaced values of 100 people. The groups that this person had before count until an admin decides.',
-    remedy:
-      'Check the groups in the identity provider, and approve or discard the change (npx jetbridge holds approve --cause groups).',
-  }),
-  groupsDiscarded: (): Finding => ({
-    field: '*',
-    code: 'groupsDiscarded',
-    reason:
-      'An admin has discarded a change of the groups of this person: the groups before it count until they change again.',
-    remedy: 'Correct the groups in the identity provider.',
-  }),
-  groupUnresolved: (group: string, until: number): Finding => ({
+  groupUnresolved: (group: string): Finding => ({
     field: '*',
     code: 'groupUnresolved',
     value: group,
-    reason: `The group "${group}" was deleted, or has lost all of its members at once. This person counts as a member until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC, because identity providers empty groups and fill them again.`,
-    remedy: 'Nothing needs to be done if the change is meant; else create or fill the group again.',
+    reason: `The mapping names the group "${group}", of which this person was a member, and there is no such group any more. What the membership decides stays.`,
+    remedy:
+      'Create the group again or give it its name back in the identity provider, or remove the name from the mapping.',
   }),
   movedFrom: (connection: string): Finding => ({
     field: '*',

@@ -12,8 +12,6 @@ export const policyChoices = {
   deprovision: ['archive', 'delete'],
   /** Of an owned field that is changed in the travel service. */
   drift: ['report', 'correct'],
-  /** Of a manager whom the IdP has deactivated. */
-  inactiveManager: ['keep', 'clear'],
   /** Of a role that a traveler had before the IdP granted it, when the IdP takes it away. */
   preexistingRoles: ['keep', 'adopt'],
 } as const;
@@ -36,7 +34,6 @@ export const defaultPolicies: Policies = {
   onReturn: 'separate',
   deprovision: 'archive',
   drift: 'report',
-  inactiveManager: 'keep',
   preexistingRoles: 'keep',
   reclaimEmail: false,
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },

@@ -101,8 +101,6 @@ export type IdentityMatch =
   | { by: 'travelId'; value: string }
   /** The employee number, without case. */
   | { by: 'employeeNumber'; value: string }
-  /** The attribute that names managers (`saveNamingValues`), without case. */
-  | { by: 'naming'; attribute: string; value: string }
   /** The email address of the linked traveler as last read. */
   | { by: 'travelEmail'; value: string };
 
@@ -210,12 +208,6 @@ export interface Identities {
     scan: ListScan<ListedIdentity>,
     hidden?: HiddenPeople,
   ): Promise<ListPage<ListedIdentity>>;
-  /** Replaces the values by which `find` finds the identity as a manager, all of one attribute. */
-  saveNamingValues(
-    connection: string,
-    id: string,
-    naming: { attribute: string; values: string[] },
-  ): Promise<void>;
   /**
    * Commits all changes or none. `unleased`: committed, but without the lease, the progress and the end of an update;
    * `stale`: an identity no longer has its expected version, or the condition of an insert does not hold; `duplicate`: another live identity has the userName.

@@ -91,7 +91,6 @@ test('each policy that differs from the default is said in words', () => {
     onReturn: 'hold',
     deprovision: 'delete',
     drift: 'correct',
-    inactiveManager: 'clear',
     preexistingRoles: 'adopt',
     reclaimEmail: true,
     safetyValve: undefined,

@@ -19,7 +19,6 @@ export type RecordedPolicies = Pick<
   Policies,
   | 'drift'
   | 'onReturn'
-  | 'inactiveManager'
   | 'onExistingUser'
   | 'deprovision'
   | 'unclaimedDelete'

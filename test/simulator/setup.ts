@@ -46,7 +46,6 @@ function randomPolicies(random: Random, { hasDate }: TravelHabits): Policies {
     onReturn: random.pick(['separate', 'separate', 'revive', 'hold']),
     drift: random.pick(policyChoices.drift),
     deprovision: random.pick(['archive', 'archive', 'delete']),
-    inactiveManager: random.pick(['keep', 'keep', 'clear']),
     preexistingRoles: random.pick(['keep', 'adopt']),
     reclaimEmail: random.below(3) === 0,
     // So small that departures are held.

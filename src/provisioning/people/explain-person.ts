@@ -253,7 +253,6 @@ const holdCodes = {
   neverProvisioned: ['neverProvisioned'],
   return: ['returnHeld'],
   rules: ['rulesHeld'],
-  groups: ['groupsHeld'],
 } satisfies Record<HoldCause, string[]>;
 
 function heldBecause({ hold, findings }: Identity): string {

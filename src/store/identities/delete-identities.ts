@@ -84,10 +84,10 @@ async function moveMemberRows(tx: Kysely<Tables>, scope: Scope, { id, heir }: Su
     .set({ user_id: heir.id })
     .where(inScope(scope))
     .where('user_id', '=', id)
-    .where('group_id', 'not in', (of) =>
+    .where('name_key', 'not in', (of) =>
       of
         .selectFrom('former_member as own')
-        .select('own.group_id')
+        .select('own.name_key')
         .where(inScope(scope, 'own'))
         .where('own.user_id', '=', heir.id),
     )
@@ -272,8 +272,7 @@ function updateToDue(tx: Kysely<Tables>) {
 }
 
 /**
- * Deletes the departures of people, what counts for changes of their groups, and their former memberships, in all connections of the account,
- * by their SCIM ids and travel ids.
+ * Deletes the departures of people and their former memberships, in all connections of the account, by their SCIM ids and travel ids.
  */
 export async function deleteDepartures(
   tx: Kysely<Tables>,
@@ -281,8 +280,11 @@ export async function deleteDepartures(
   ids: (string | null)[],
 ): Promise<void> {
   const people = ids.filter((id) => id !== null);
-  for (const table of ['departure', 'membership_change'] as const)
-    await tx.deleteFrom(table).where('account', '=', account).where('identity_id', 'in', people).execute();
+  await tx
+    .deleteFrom('departure')
+    .where('account', '=', account)
+    .where('identity_id', 'in', people)
+    .execute();
   await tx
     .deleteFrom('former_member')
     .where('account', '=', account)
