@@ -1,5 +1,4 @@
 import type { AppliedFields } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
 import type { Identity, Origin, Outcome, Progress, Succession } from './identity.ts';
 import type {
   HiddenPeople,
@@ -83,10 +82,10 @@ export type IdentityChange =
    */
   | { kind: 'deleteUnclaimed'; id: string; heir?: Pick<Identity, 'id' | 'lastModified'> | undefined };
 
-/** The outcome of an attempt that holds the lease `token`, and what is known of the identity that it was based on. */
+/** The outcome of an attempt that holds the lease `token`, and the identity that it was based on. */
 export interface LeasedOutcome {
   token: string;
-  before: { revision: number; travelId?: string | undefined; observed?: TravelUser | undefined };
+  before: Pick<Identity, 'revision'>;
   outcome: Outcome;
 }
 
