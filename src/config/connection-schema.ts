@@ -87,18 +87,6 @@ export const travelApiSchema = z.strictObject({
   lateMs: wholeNumber(0, 600_000, 30_000).describe(
     'The longest time after which the travel API may still execute a call that it has not answered, in milliseconds. The traveler is read once more after it.',
   ),
-  errors: z
-    .enum(['coded', 'bare'])
-    .default('coded')
-    .describe(
-      'With the profile "jetbridge", the error responses of the travel API: "coded" if they have a member "code", so that a 403 or 404 without one may come from a gateway and is checked before it is believed; "bare" if the travel API never sends codes. See docs/operations/a-gateway-answers.md.',
-    ),
-  patchMediaType: z
-    .enum(['application/json', 'application/merge-patch+json'])
-    .default('application/json')
-    .describe(
-      'With the profile "jetbridge", the media type of a PATCH: "application/json" or "application/merge-patch+json". After a 415 the other one is used.',
-    ),
 });
 
 const safetyValve = z.strictObject({
