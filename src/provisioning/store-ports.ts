@@ -1,14 +1,6 @@
 import type { AppliedFields } from '../translator/translation.ts';
 import type { Identity, Origin, Outcome, Progress, Succession } from './identity.ts';
-import type {
-  HiddenPeople,
-  ListPage,
-  ListQuery,
-  ListScan,
-  SortKey,
-  UserField,
-  UserOrder,
-} from './users/list-ports.ts';
+import type { ListPage, ListQuery, ListScan, SortKey, UserField, UserOrder } from './users/list-ports.ts';
 
 /** A lease to acquire or to extend. */
 export interface LeaseRequest {
@@ -201,12 +193,12 @@ export interface Identities {
    * them.
    */
   findPage(connection: string, from: number | SortKey, limit: number): Promise<IdentityPage>;
-  /** Returns one page of the live identities, with an exact total. By default nobody is hidden. */
+  /** Returns one page of the live identities, with an exact total. `hidden` is the traveler whose person is left out while unclaimed. */
   list(
     connection: string,
     query: ListQuery<UserField, UserOrder>,
     scan: ListScan<ListedIdentity>,
-    hidden?: HiddenPeople,
+    hidden?: string,
   ): Promise<ListPage<ListedIdentity>>;
   /**
    * Commits all changes or none. `unleased`: committed, but without the lease, the progress and the end of an update;

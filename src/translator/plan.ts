@@ -63,8 +63,6 @@ export interface PlanInput {
   wanted: Record<FieldKey, PlannedField>;
   /** The traveler as last read; undefined if there is none yet. */
   observed: TravelUser | undefined;
-  /** The treatment of roles that the traveler had before the IdP granted them; by default they are kept. */
-  preexistingRoles?: 'keep' | 'adopt';
   /** True if the traveler passes to another person: fields that no rule sets are then removed instead of released. */
   isReset?: boolean;
   /** The version of rules and lookups. A value that was refused under the same version is not sent again. */
@@ -104,14 +102,10 @@ export function makePlan(input: PlanInput): Plan {
 /** True for a role that stays when the IdP takes it away, because the traveler had it before. */
 export function isKeptRole(
   key: FieldKey,
-  {
-    applied,
-    preexistingRoles = 'keep',
-    isReset = false,
-  }: Pick<PlanInput, 'applied' | 'preexistingRoles' | 'isReset'>,
+  { applied, isReset = false }: Pick<PlanInput, 'applied' | 'isReset'>,
 ): boolean {
   const isRole = parseFieldKey(key).kind === 'role';
-  return isRole && applied[key]?.preexisting === true && preexistingRoles === 'keep' && !isReset;
+  return isRole && applied[key]?.preexisting === true && !isReset;
 }
 
 function needsReadToSet(key: FieldKey): boolean {

@@ -119,8 +119,7 @@ function planUpdate(
   wanted: WantedFields,
 ): Plan {
   const { version, rules } = context.rulesSnapshot;
-  const { preexistingRoles } = context.connection.policies;
-  return makePlan({ applied, refused, wanted, observed, preexistingRoles, basis: version, rules });
+  return makePlan({ applied, refused, wanted, observed, basis: version, rules });
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
@@ -233,7 +232,6 @@ const foundByCallsOnly = [
   'drift',
   'refusedByTravelApi',
   'forbidden',
-  'existingUser',
   'privileged',
   'guarded',
   'safetyValve',
