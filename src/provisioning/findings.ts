@@ -60,14 +60,6 @@ export const findings = {
     reason: `The traveler ${travelId}, whom no identity provider has sent, has a further address of this user.`,
     remedy: `If both are one person, run: npx jetbridge people join ${travelId} ${own}`,
   }),
-  existingUser: (email: string): Finding => ({
-    field: 'email',
-    code: 'existingUser',
-    value: email,
-    reason:
-      'A traveler with this address exists already, and the connection refuses to link it (onExistingUser).',
-    remedy: 'Set onExistingUser to "link", or remove the traveler from the travel service.',
-  }),
   privileged: (): Finding => ({
     field: 'roles',
     code: 'privileged',
@@ -130,7 +122,7 @@ export const findings = {
     reason:
       'The identity provider has deleted a person whom it had never sent; the traveler is left alone until an admin has approved it.',
     remedy:
-      'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again; a client that deletes whom it does not know needs existingPeople "match".',
+      'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again.',
   }),
   heldReturn: (judgement?: Judgement, traveler: keyof typeof heldTravelers = 'leavers'): Finding => ({
     field: '*',
@@ -281,9 +273,8 @@ export const findings = {
     code: 'rolePreexisting',
     value: field.slice('roles.'.length),
     reason:
-      'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away (preexistingRoles).',
-    remedy:
-      'Take the role away in the travel service if it is not meant to stay; the policy preexistingRoles "adopt" has roles removed that are granted from then on.',
+      'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away.',
+    remedy: 'Take the role away in the travel service if it is not meant to stay.',
   }),
   paused: (call: PlannedCall, fields: string[]): Finding => ({
     field: '*',

@@ -112,11 +112,6 @@ function stepFor(key: FieldKey, input: PlanInput): Step {
         : stepToRemove(key, input);
     case 'kept':
       return undefined;
-    case 'once':
-      if (input.observed !== undefined) return entry && { kind: 'release' };
-      return field.value === undefined
-        ? undefined
-        : stepForValue(key, { value: field.value, source: field.source }, input);
     case 'absent':
       return stepToPutBack(key, input) ?? stepToRemove(key, input);
     case undefined:

@@ -166,7 +166,7 @@ test.each(['PATCH', 'POST'])(
       // The alarm does not count the old user any more.
       expect(await fixture.findings(old)).toEqual([]);
       await fixture.reconcileAfter(CHECK_MS);
-      expect((await fixture.identity(id)).progress.late).toBeUndefined();
+      expect((await fixture.identity(id)).readAgainAt).toBeUndefined();
     }),
 );
 
@@ -180,7 +180,7 @@ test('a value that the answer does not show yet, and a later read does, has arri
       await fixture.reconcileAfter(CHECK_MS);
       expect(await fixture.identity(id)).toMatchObject({
         ...{ state: 'synced', findings: [] },
-        applied: { archived: { sent: true, answered: true } },
+        applied: { archived: { sent: true, seen: true } },
       });
       await fixture.importTravelers();
       expect(bodies(fixture)).toHaveLength(1);

@@ -96,7 +96,6 @@ test('a POST is one commit that searches, with the announced create, the call, a
       'insert identity_email',
       'commit that waits for the disk',
       'travel API: create',
-      'select identity',
       ...outcome,
       'select identity_reference',
     ]);

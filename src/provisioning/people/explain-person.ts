@@ -279,7 +279,6 @@ function noTravelerBecause({ findings, waitingFor }: Identity): string {
 /** The findings of which each alone prevents a create, in the order of importance. */
 const noTravelerCodes = [
   'scopeUnresolved',
-  'existingUser',
   'emailTaken',
   'erasedTraveler',
   'emailHeldByLeaver',

@@ -68,7 +68,6 @@ export const findingCodes = [
   'emailSwapBlocked',
   'emailTaken',
   'erasedTraveler',
-  'existingUser',
   'forbidden',
   'furtherTraveler',
   'genderUnknown',

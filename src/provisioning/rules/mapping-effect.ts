@@ -232,7 +232,6 @@ const foundByCallsOnly = [
   'drift',
   'refusedByTravelApi',
   'forbidden',
-  'existingUser',
   'privileged',
   'guarded',
   'safetyValve',

@@ -57,10 +57,9 @@ export function identities(database: Database): Identities {
       const { total, rows, next } = await listRows({ definition: identityList, scope, query, scan });
       return { total, identities: rows, next };
     },
-    list: async (connection, query, scan, hidden = hidesNobody) => {
+    list: async (connection, query, scan, hidden) => {
       const scope = { db, ...scopeOf(connection) };
-      const isFiltered = scan.residual || hidden.areUnclaimed;
-      const found = isFiltered ? undefined : await listByUniqueValue(scope, query, hidden);
+      const found = scan.residual ? undefined : await listByUniqueValue(scope, query, hidden);
       return found ?? listRows({ definition: userListWithout(scope, hidden), scope, query, scan });
     },
     commit: async (connection, changes) => {
@@ -81,8 +80,6 @@ export function identities(database: Database): Identities {
     },
   };
 }
-
-const hidesNobody = { areUnclaimed: false, travelId: undefined };
 
 function toFirstIdentity({ rows: [row] }: QueryResult<IdentityTable>): Identity | undefined {
   return row && toIdentity(row);

@@ -7,7 +7,7 @@ import { type Dialect, timeAfter } from '../sql/dialect.ts';
 import { compiledQuery, pick, toJson } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
-import { deleteUnclaimedOf } from './delete-identities.ts';
+import { deleteUnclaimedOf, rivalsOf } from './delete-identities.ts';
 import { laterSeenAt, updateIdentity } from './identity-changes.ts';
 import { callColumns, creatingColumns, observedColumns, outcomeColumns, toIdentity } from './identity-row.ts';
 import { releaseTraveler } from './traveler-links.ts';
@@ -103,11 +103,14 @@ export async function writeOutcome(
   { token, before, outcome }: LeasedOutcome,
 ): Promise<'kept' | 'moved' | 'lost'> {
   const holder = { ...key, token };
-  if (outcome.travelId !== undefined && outcome.travelId !== before.travelId)
-    await deleteUnclaimedOf(tx, { ...holder, travelId: outcome.travelId, keep: holder.id });
   if (outcome.usedDecision) await deleteDecision(tx, holder, outcome.usedDecision);
-  const columns = { ...outcomeColumns(outcome), linkedAt: outcome.linkedAt ?? 0 };
-  const { rows } = await updateOutcome(tx, { ...holder, known: before.revision, ...columns });
+  const { travelId, linkedAt = 0 } = outcome;
+  const values = { ...holder, known: before.revision, linkedAt, ...outcomeColumns(outcome) };
+  let { rows } = await updateOutcome(tx, values);
+  if (!rows[0] && travelId !== undefined) {
+    await deleteUnclaimedOf(tx, { ...holder, travelId, keep: holder.id });
+    rows = (await updateOutcome(tx, values)).rows;
+  }
   if (!rows[0]) return 'lost';
   // The identity was written since it was read if its revision was raised more than once.
   return rows[0].revision === before.revision + 1 ? 'kept' : 'moved';
@@ -134,7 +137,7 @@ const outcomeNames = [
   ...(['hold_cause', 'hold_since', 'rules_generation'] as const),
 ] satisfies (keyof Columns)[];
 
-/** If the identity was written during the attempt, it stays dirty. */
+/** If the identity was written during the attempt, it stays dirty. Changes nothing while an unclaimed identity has the traveler. */
 const updateOutcome = compiledQuery((db, values: OutcomeValues) =>
   updateIdentity(
     db,
@@ -172,7 +175,11 @@ const updateOutcome = compiledQuery((db, values: OutcomeValues) =>
         seen_at: laterSeenAt(row, values.linkedAt),
       };
     },
-    (row) => row('lease_token', '=', values.token),
+    (row) => {
+      const { account, connection, travel_id: travelId, id: keep } = values;
+      const rivals = rivalsOf(db, { account, connection, travelId, keep });
+      return row.and([row('lease_token', '=', values.token), row.not(row.exists(rivals))]);
+    },
   ).returning('revision'),
 );
 
