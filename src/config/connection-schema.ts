@@ -130,9 +130,6 @@ export const policiesSchema = z.strictObject({
   deprovision: choice(policyChoices.deprovision).describe(
     'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
   ),
-  onReturn: choice(policyChoices.onReturn).describe(
-    'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin. See docs/operations/leaving-and-returning.md, which also says when it is another person.',
-  ),
   drift: choice(policyChoices.drift).describe(
     'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
   ),
@@ -143,7 +140,7 @@ export const policiesSchema = z.strictObject({
     'Effect if the IdP takes away a role that the traveler had before the IdP granted it: "keep" leaves the role, with the finding rolePreexisting; "adopt" removes it.',
   ),
   reclaimEmail: flag(false).describe(
-    'With true, the archived traveler of a leaver gives up its email address when somebody changes theirs to it. New users do not need it: see onReturn.',
+    'With true, the archived traveler of a leaver gives up its email address when somebody changes theirs to it. New users do not need it.',
   ),
   safetyValve: z
     .union([z.literal(false), safetyValve], {

@@ -6,8 +6,6 @@ export const policyChoices = {
   existingPeople: ['list', 'match'],
   /** Of the DELETE of an unclaimed person whom the connection has never written. */
   unclaimedDelete: ['hold', 'archive'],
-  /** Of another person in the place of a leaver: a separate traveler, that of the leaver without its values, or an admin decides. */
-  onReturn: ['separate', 'revive', 'hold'],
   /** Of a DELETE. A deactivation, in contrast, always archives, so that it can be undone. */
   deprovision: ['archive', 'delete'],
   /** Of an owned field that is changed in the travel service. */
@@ -33,7 +31,6 @@ export const defaultPolicies: Policies = {
   onExistingUser: 'link',
   existingPeople: 'list',
   unclaimedDelete: 'hold',
-  onReturn: 'separate',
   deprovision: 'archive',
   drift: 'report',
   inactiveManager: 'keep',

@@ -65,8 +65,6 @@ export interface PlanInput {
   observed: TravelUser | undefined;
   /** The treatment of roles that the traveler had before the IdP granted them; by default they are kept. */
   preexistingRoles?: 'keep' | 'adopt';
-  /** True if the traveler passes to another person: fields that no rule sets are then removed instead of released. */
-  isReset?: boolean;
   /** The version of rules and lookups. A value that was refused under the same version is not sent again. */
   basis: string;
   rules: Rules;
@@ -88,8 +86,7 @@ export function makePlan(input: PlanInput): Plan {
     else if (step) adopt[key] = step.planned;
   }
   const unwanted = Object.keys(applied).filter((key) => !(key in wanted));
-  const isRemoved = (key: FieldKey) => input.isReset === true || isSetByRules(rules, key);
-  const stays = (key: FieldKey) => !isRemoved(key) || isKeptRole(key, input);
+  const stays = (key: FieldKey) => !isSetByRules(rules, key) || isKeptRole(key, input);
   const isPutBack = (key: FieldKey) => wanted[key]?.kind === 'putBack';
   const dropped = unwanted.filter((key) => !stays(key) && isRemovable(key, input));
   const released = [
@@ -105,14 +102,10 @@ export function makePlan(input: PlanInput): Plan {
 /** True for a role that stays when the IdP takes it away, because the traveler had it before. */
 export function isKeptRole(
   key: FieldKey,
-  {
-    applied,
-    preexistingRoles = 'keep',
-    isReset = false,
-  }: Pick<PlanInput, 'applied' | 'preexistingRoles' | 'isReset'>,
+  { applied, preexistingRoles = 'keep' }: Pick<PlanInput, 'applied' | 'preexistingRoles'>,
 ): boolean {
   const isRole = parseFieldKey(key).kind === 'role';
-  return isRole && applied[key]?.preexisting === true && preexistingRoles === 'keep' && !isReset;
+  return isRole && applied[key]?.preexisting === true && preexistingRoles === 'keep';
 }
 
 function needsReadToSet(key: FieldKey): boolean {
@@ -124,8 +117,8 @@ function needsReadToRemove(key: FieldKey): boolean {
 }
 
 /** True for a field that was set when the traveler was created, and is left alone since. */
-function isSetBefore(key: FieldKey, { wanted, observed, isReset = false }: PlanInput): boolean {
-  return wanted[key]?.kind === 'once' && observed !== undefined && !isReset;
+function isSetBefore(key: FieldKey, { wanted, observed }: PlanInput): boolean {
+  return wanted[key]?.kind === 'once' && observed !== undefined;
 }
 
 type Step = { kind: 'set' | 'adopt'; planned: PlannedValue } | 'remove' | undefined;

@@ -88,7 +88,6 @@ test('each policy that differs from the default is said in words', () => {
     onExistingUser: 'refuse',
     existingPeople: 'match',
     unclaimedDelete: 'archive',
-    onReturn: 'hold',
     deprovision: 'delete',
     drift: 'correct',
     inactiveManager: 'clear',

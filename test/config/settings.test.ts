@@ -632,7 +632,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key below',
       { files: one({ policies: { onexistinguser: 'link' } }) },
-      'settings.json connections.default.policies.onexistinguser: unknown key. Did you mean onExistingUser? Known here: onExistingUser, existingPeople, unclaimedDelete, deprovision, onReturn, drift, inactiveManager, preexistingRoles, reclaimEmail, safetyValve.',
+      'settings.json connections.default.policies.onexistinguser: unknown key. Did you mean onExistingUser? Known here: onExistingUser, existingPeople, unclaimedDelete, deprovision, drift, inactiveManager, preexistingRoles, reclaimEmail, safetyValve.',
     ],
     [
       'a travel API of a connection without a scheme',

@@ -18,7 +18,6 @@ import type { WantedUser } from './wanted-user.ts';
 export type RecordedPolicies = Pick<
   Policies,
   | 'drift'
-  | 'onReturn'
   | 'inactiveManager'
   | 'onExistingUser'
   | 'deprovision'
@@ -102,8 +101,6 @@ export interface Decided {
   keptActive: ReadonlySet<string>;
   /** The travelers of admins of the travel service whom an admin lets the bridge change. */
   aboutGuarded: ReadonlySet<string>;
-  /** The people who do not get the traveler of a leaver, or left again before that was decided, and therefore may have none or an archived one. */
-  withoutReturn: ReadonlySet<number>;
   /** The people who do not get the traveler of an admin of the travel service that has their address. */
   withoutLink: ReadonlySet<number>;
   /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
@@ -218,15 +215,10 @@ export function recordWrite(
  * Notes the DELETE of a person of nobody. The person counts as a leaver if the policy says so. Otherwise the traveler stays until an admin
  * approves the DELETE.
  */
-export function recordPurge(
-  { policies, purged, purgedAsLeavers, uncertain }: HistoryRecord,
-  traveler: string,
-): void {
+export function recordPurge({ policies, purged, purgedAsLeavers }: HistoryRecord, traveler: string): void {
   purged.add(traveler);
   if (policies.unclaimedDelete === 'hold') return;
   purgedAsLeavers.add(traveler);
-  // Another person gets the traveler of a leaver without its values.
-  if (policies.onReturn === 'revive') uncertain.add(traveler);
 }
 
 /** A person who was renamed after the departure counts as somebody else on return, who gets the traveler without its values. */

@@ -20,8 +20,6 @@ export const beginnings = {
     habits: { isDeletionRefused: true },
   },
   'addresses are reclaimed': { policies: { reclaimEmail: true } },
-  'another person gets the traveler': { policies: { onReturn: 'revive' } },
-  'returns wait for an admin': { policies: { onReturn: 'hold' } },
   'drift is corrected': { policies: { drift: 'correct' } },
   'existing travelers are refused': { policies: { onExistingUser: 'refuse' } },
   'inactive managers are cleared': { policies: { inactiveManager: 'clear' } },

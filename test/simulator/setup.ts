@@ -43,7 +43,6 @@ function randomPolicies(random: Random, { hasDate }: TravelHabits): Policies {
     onExistingUser: hasDate ? random.pick(['link', 'link', 'refuse']) : 'link',
     existingPeople: random.pick(policyChoices.existingPeople),
     unclaimedDelete: random.pick(policyChoices.unclaimedDelete),
-    onReturn: random.pick(['separate', 'separate', 'revive', 'hold']),
     drift: random.pick(policyChoices.drift),
     deprovision: random.pick(['archive', 'archive', 'delete']),
     inactiveManager: random.pick(['keep', 'keep', 'clear']),

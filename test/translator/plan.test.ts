@@ -314,12 +314,6 @@ describe('a field that a rule sets once', () => {
     expect(planFor(title, { observed: traveler, applied })).toEqual({ ...nothing, released: ['currency'] });
   });
 
-  it('is set, or removed, when the traveler passes to another person', () => {
-    const { set, released } = planFor('USD', { observed: traveler, applied, isReset: true });
-    expect([set, released]).toEqual([{ currency: { value: 'USD', source: null } }, []]);
-    expect(planFor('', { observed: traveler, applied, isReset: true }).remove).toEqual(['currency']);
-  });
-
   it('changes no traveler that exists, whatever the user and the rules are', () => {
     fc.assert(
       fc.property(anyUser, anyMapping, anyTraveler, (user, mapping, observed) => {

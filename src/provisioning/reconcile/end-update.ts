@@ -4,12 +4,7 @@ import type { AppliedFields, FieldKey, Finding } from '../../translator/translat
 import { findings } from '../findings.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
-import {
-  earlierKeptRoleFindings,
-  earlierLostValueFindings,
-  withResetDone,
-  withWrittenFields,
-} from './ownership.ts';
+import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
 import { withReplacedSettled } from './replaced-values.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
@@ -42,10 +37,7 @@ export function endUpdate(
     ...{ applied, refused: remembered, findings: allFindings, creating: undefined },
   });
   if (done.hold) return endInState(done, 'held');
-  return endInState(
-    withResetDone(context.identity, done),
-    Object.keys(refused).length > 0 ? 'refused' : 'synced',
-  );
+  return endInState(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
 }
 
 /** True if an email only seems to have drifted because the observed or sent one is a parking address. */
@@ -67,7 +59,7 @@ function isRefusalCurrent(
   const refused = draft.refused[key]?.value;
   // Try no other parking address while this refusal is recorded.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
-    return draft.waitingFor !== undefined || context.identity.origin.givesEmailUp === true;
+    return draft.waitingFor !== undefined || context.identity.origin.successor !== undefined;
   const field = fields[key];
   if (field?.kind !== 'value' && field?.kind !== 'putBack') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);
