@@ -193,7 +193,6 @@ const holdReasons: Record<Exclude<HoldCause, 'rules'>, string> = {
   safetyValve: 'more people leave at once than the safety valve lets pass',
   guarded: 'the travelers administer the travel service',
   neverProvisioned: 'the identity provider has deleted people whom it had never sent',
-  groups: 'changes of groups have replaced many values',
 };
 
 /** Returns the condition of held people, or of other people about whom an operator is alarmed. */
@@ -287,15 +286,8 @@ const expectedFindings = new Set<string>([
   ...Object.values(plannedCalls).map(({ code }) => code),
   ...Object.values(shadowCalls).map(({ code }) => code),
   ...['keptActive', 'outOfScope', 'passedOn', 'otherPerson', 'movedTo', 'movedFrom', 'erasedTraveler'],
-  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'rulesHeld', 'groupsHeld'],
-  ...[
-    'groupsDiscarded',
-    'notDeleted',
-    'rolePreexisting',
-    'managerAwaited',
-    'managerNotLinked',
-    'unconfirmed',
-  ],
+  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'rulesHeld'],
+  ...['notDeleted', 'rolePreexisting', 'managerNotLinked', 'unconfirmed'],
   ...['emailReserved', 'emailHeldByLeaver', 'unclearAnswer', 'forbidden', 'refusedByTravelApi'],
 ]);
 

@@ -251,7 +251,6 @@ const holdCodes = {
   guarded: ['privileged', 'ownCredential', 'guarded'],
   neverProvisioned: ['neverProvisioned'],
   rules: ['rulesHeld'],
-  groups: ['groupsHeld'],
 } satisfies Record<HoldCause, string[]>;
 
 function heldBecause({ hold, findings }: Identity): string {
@@ -281,7 +280,6 @@ function noTravelerBecause({ findings, waitingFor }: Identity): string {
 /** The findings of which each alone prevents a create, in the order of importance. */
 const noTravelerCodes = [
   'scopeUnresolved',
-  'existingUser',
   'emailTaken',
   'erasedTraveler',
   'emailHeldByLeaver',

@@ -165,7 +165,7 @@ function* continueCreated(
  * that could not be read, or of one that is in no list.
  */
 function wasLinkRefused({ identity }: ReconcileContext): boolean {
-  const codes = ['existingUser', 'privileged', 'emailTaken', 'emailHeldByLeaver'];
+  const codes = ['privileged', 'emailTaken', 'emailHeldByLeaver'];
   const isRefusal = ({ code }: Finding) => codes.includes(code);
   return identity.waitingFor !== undefined && identity.findings.some(isRefusal);
 }

@@ -1,5 +1,3 @@
-import { isActive } from '../../schema/resource.ts';
-import type { AppliedFields } from '../../translator/translation.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
@@ -15,13 +13,11 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
-import { chooseMemberships, withMembershipsFollowed } from './memberships.ts';
 import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
-import { reconcileInShadow, type ShadowFacts } from './shadow.ts';
-import { tellReports } from './tell-reports.ts';
+import { reconcileInShadow } from './shadow.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
 /** The input of an attempt to reconcile an identity. */
@@ -52,7 +48,7 @@ export interface Decision {
  */
 export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const { identity } = input;
-  const translated = yield* translateIdentity(input.connection, input);
+  const translated = yield* translateIdentity(input);
   if ('kind' in translated)
     return {
       result: endUntranslated(identity, translated),
@@ -62,9 +58,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const context = toContext(input, translated);
   // In shadow mode nothing is sent under the new rules, and their effect is approved with the plan.
   const isHeld = input.shadowSince === undefined && (yield* isHeldByRulesChange(context));
-  const result = isHeld
-    ? endHeldByRules(context)
-    : yield* tellReports(context, yield* reconcileWithMemberships(context, translated, input));
+  const result = isHeld ? endHeldByRules(context) : yield* reconcileInMode(context, translated, input);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;
@@ -78,13 +72,9 @@ function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileR
 
 function toContext(
   { connection, identity, freeEmail, time }: AttemptInput,
-  { rulesSnapshot, translation, baseline, memberships, translateWith }: TranslatedIdentity,
+  { rulesSnapshot, translation, baseline, translateWith }: TranslatedIdentity,
 ): ReconcileContext {
-  const translated = {
-    translation,
-    translateWith: (applied: AppliedFields) => translateWith(memberships, applied),
-  };
-  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, ...translated };
+  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, translation, translateWith };
 }
 
 function endHeldByRules(context: ReconcileContext): ReconcileResult {
@@ -96,39 +86,15 @@ function endHeldByRules(context: ReconcileContext): ReconcileResult {
 /** The mode of the connection, as `AttemptInput` has it. */
 type Mode = Pick<AttemptInput, 'pausedAt' | 'shadowSince'>;
 
-/** Reconciles the traveler with the memberships that count. */
-function* reconcileWithMemberships(
-  context: ReconcileContext,
-  { rulesSnapshot: { rules }, ...translated }: TranslatedIdentity,
-  mode: Mode,
-): Program<ReconcileResult> {
-  const choice = yield* chooseMemberships(
-    context,
-    { ...translated, rules },
-    { isPlanOnly: isPlanOnly(context, mode) },
-  );
-  const chosen = {
-    ...{ ...context, translation: choice.translation },
-    translateWith: (applied: AppliedFields) => translated.translateWith(choice.groups, applied),
-  };
-  const isChangeOfGroups = choice.isCountedLater === true;
-  const awaitedManager = findAwaitedManager(chosen, translated.resolved);
-  const result = yield* reconcileInMode(chosen, mode, { isChangeOfGroups, awaitedManager });
-  return withMembershipsFollowed(chosen, result, choice);
-}
-
-/** True if the attempt sends nothing, whatever it finds. */
-function isPlanOnly({ identity }: ReconcileContext, { pausedAt, shadowSince }: Mode): boolean {
-  const isPausedFor = pausedAt !== undefined && identity.origin.writtenInPause?.pausedAt !== pausedAt;
-  return isPausedFor || shadowSince !== undefined;
-}
-
 function reconcileInMode(
   context: ReconcileContext,
+  { resolved }: TranslatedIdentity,
   { pausedAt, shadowSince: since }: Mode,
-  facts: Omit<ShadowFacts, 'since'>,
 ): Program<ReconcileResult> {
-  if (since !== undefined) return reconcileInShadow(context, { since, ...facts }, reconcileTraveler);
+  if (since !== undefined) {
+    const awaitedManager = findAwaitedManager(context, resolved);
+    return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler);
+  }
   return pausedAt === undefined
     ? reconcileStated(context, reconcileTraveler)
     : reconcileInPause(context, pausedAt, reconcileTraveler);
@@ -141,9 +107,7 @@ function findAwaitedManager(
 ): string | undefined {
   if (translation.fields.managerId?.kind !== 'unresolved') return undefined;
   for (const reference of references.values()) {
-    const { user } = reference;
-    const isAwaited = 'unresolved' in reference && reference.unresolved === 'notLinked';
-    if (isAwaited && user && isActive(user)) return String(user.userName);
+    if ('userName' in reference) return reference.userName;
   }
   return undefined;
 }

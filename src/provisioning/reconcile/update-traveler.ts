@@ -133,7 +133,7 @@ function* prepareUpdate(
   if ('end' in addressed) return addressed;
   const guarded = how.isFresh ? yield* withGuardsApplied(context, addressed) : addressed;
   const parked = guarded.draft.hold ? withoutParkingAddress(context, guarded) : guarded;
-  return { omit: [], isEmailSentAgain: false, ...how, ...withKeptRolesReported(context, parked) };
+  return { omit: [], isEmailSentAgain: false, ...how, ...withKeptRolesReported(parked) };
 }
 
 /** A leaver whose departure is held keeps the address, because an admin may discard the departure. */
@@ -280,7 +280,6 @@ function planWith(
   return makePlan({
     basis: context.rulesSnapshot.version,
     rules: context.rulesSnapshot.rules,
-    preexistingRoles: context.connection.policies.preexistingRoles,
     ...{ applied, refused: { ...refused, ...waiting }, wanted, observed },
   });
 }

@@ -195,7 +195,7 @@ function deletionOf({ id }: Identity, heir?: Identity): IdentityChange {
  * if there is no such person.
  */
 function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
-  const { connection, matches, fresh } = posted;
+  const { matches, fresh } = posted;
   const { generation } = matches;
   const sameUserName = unclaimedOfSameUserName(matches);
   const unclaimed =
@@ -203,7 +203,6 @@ function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
     sameUserName[0] ??
     [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
   if (!unclaimed) return undefined;
-  if (connection.policies.onExistingUser === 'refuse') throw conflictError();
   const { travelId, observed } = unclaimed;
   if (observed?.archived) return undefined;
   const claimed = { ...fresh, travelId, observed };

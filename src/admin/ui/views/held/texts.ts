@@ -7,7 +7,6 @@ export const causeNames: Record<HoldGroup['cause'], string> = {
   guarded: 'Administrators',
   neverProvisioned: 'People never sent',
   rules: 'Other rules or lookups',
-  groups: 'Changed groups',
 };
 
 /** Returns the text of the link to the people of a group, some of whom an admin can choose. */
