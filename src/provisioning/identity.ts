@@ -342,6 +342,9 @@ export function userNameOf({ desired }: Pick<Identity, 'desired'>): string {
 const HOUR_MS = 3_600_000;
 const RETRY_MS: Record<FieldKey, number> = { archived: HOUR_MS, email: 24 * HOUR_MS };
 
+/** No check of a traveler is further away than this, in milliseconds. */
+export const LONGEST_CHECK_DELAY_MS = 24 * HOUR_MS;
+
 /** Returns the delay after which a value that was not applied is sent again, in milliseconds; undefined: it waits for a change. */
 export function retryDelay(key: FieldKey): number | undefined {
   return RETRY_MS[key];
