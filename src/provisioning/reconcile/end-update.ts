@@ -11,6 +11,7 @@ import {
   withWrittenFields,
 } from './ownership.ts';
 import { withReplacedSettled } from './replaced-values.ts';
+import { differencesFromBackup } from './restored/fields.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 export function endUpdate(
@@ -31,6 +32,7 @@ export function endUpdate(
     ...(draft.observed
       ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
       : []),
+    ...differencesFromBackup(context, { ...draft, applied }),
     ...earlierLostValueFindings(context, draft),
     ...earlierKeptRoleFindings(context, { draft, fields }),
   ];

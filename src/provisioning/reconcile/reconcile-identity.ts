@@ -16,11 +16,10 @@ import {
 import { type Program, perform } from './effects.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import { chooseMemberships, withMembershipsFollowed } from './memberships.ts';
-import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
-import { reconcileInShadow, type ShadowFacts } from './shadow.ts';
+import { reconcileInShadow } from './shadow.ts';
 import { tellReports } from './tell-reports.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
@@ -31,8 +30,6 @@ export interface AttemptInput extends TranslationSource {
   generation: number;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail?: string | undefined;
-  /** The time at which the connection was paused; undefined if it is not. */
-  pausedAt: number | undefined;
   /** The time at which shadow mode began; undefined if the connection is not in it. */
   shadowSince: number | undefined;
   time: AttemptTime;
@@ -93,19 +90,16 @@ function endHeldByRules(context: ReconcileContext): ReconcileResult {
   return endInState(withRulesHold(context, { ...draft, waitingFor: identity.waitingFor }), 'held');
 }
 
-/** The mode of the connection, as `AttemptInput` has it. */
-type Mode = Pick<AttemptInput, 'pausedAt' | 'shadowSince'>;
-
 /** Reconciles the traveler with the memberships that count. */
 function* reconcileWithMemberships(
   context: ReconcileContext,
   { rulesSnapshot: { rules }, ...translated }: TranslatedIdentity,
-  mode: Mode,
+  { shadowSince: since }: Pick<AttemptInput, 'shadowSince'>,
 ): Program<ReconcileResult> {
   const choice = yield* chooseMemberships(
     context,
     { ...translated, rules },
-    { isPlanOnly: isPlanOnly(context, mode) },
+    { isPlanOnly: since !== undefined },
   );
   const chosen = {
     ...{ ...context, translation: choice.translation },
@@ -113,25 +107,11 @@ function* reconcileWithMemberships(
   };
   const isChangeOfGroups = choice.isCountedLater === true;
   const awaitedManager = findAwaitedManager(chosen, translated.resolved);
-  const result = yield* reconcileInMode(chosen, mode, { isChangeOfGroups, awaitedManager });
+  const result =
+    since === undefined
+      ? yield* reconcileTraveler(chosen)
+      : yield* reconcileInShadow(chosen, { since, isChangeOfGroups, awaitedManager }, reconcileTraveler);
   return withMembershipsFollowed(chosen, result, choice);
-}
-
-/** True if the attempt sends nothing, whatever it finds. */
-function isPlanOnly({ identity }: ReconcileContext, { pausedAt, shadowSince }: Mode): boolean {
-  const isPausedFor = pausedAt !== undefined && identity.origin.writtenInPause?.pausedAt !== pausedAt;
-  return isPausedFor || shadowSince !== undefined;
-}
-
-function reconcileInMode(
-  context: ReconcileContext,
-  { pausedAt, shadowSince: since }: Mode,
-  facts: Omit<ShadowFacts, 'since'>,
-): Program<ReconcileResult> {
-  if (since !== undefined) return reconcileInShadow(context, { since, ...facts }, reconcileTraveler);
-  return pausedAt === undefined
-    ? reconcileStated(context, reconcileTraveler)
-    : reconcileInPause(context, pausedAt, reconcileTraveler);
 }
 
 /** Returns the userName of the manager, if the manager is active and has no traveler yet. */

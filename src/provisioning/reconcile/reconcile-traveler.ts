@@ -21,6 +21,7 @@ import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-ca
 import { holdReturn, holdReturnOfTraveler } from './link/held-return.ts';
 import { linkApprovedTraveler } from './link/link-traveler.ts';
 import { isReturnHeld } from './ownership.ts';
+import { endMissing, findRestoredTraveler, mustStayMissing } from './restored/traveler.ts';
 import { isScopeDecisive, reconcileOutOfScope, withScopeLeft } from './scope.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 import { updateTraveler } from './update-traveler.ts';
@@ -59,8 +60,10 @@ function* withFurtherTravelers(context: ReconcileContext, draft: OutcomeDraft): 
 
 function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
   const { identity } = context;
-  const initial = withScopeLeft(context, newDraft(identity, context.translation));
-  if (!identity.claimed) return yield* reconcileUnclaimed(context, initial);
+  const begun = withScopeLeft(context, newDraft(identity, context.translation));
+  if (!identity.claimed) return yield* reconcileUnclaimed(context, begun);
+  const initial = yield* findRestoredTraveler(context, begun);
+  if ('end' in initial) return initial;
   if (identity.deletedAt !== undefined) return yield* archiveTraveler(context, initial);
   const { movedFrom } = identity.origin;
   const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
@@ -78,6 +81,7 @@ function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
     observed: undefined,
   };
   if (isInactive(identity)) return endInState(unlinked, 'synced');
+  if (mustStayMissing(context)) return endMissing(unlinked);
   const again = yield* linkUnlessInactive(context, unlinked);
   if (again !== 'gone') return again;
   return endInFailure(unlinked, {
@@ -139,6 +143,7 @@ function* holdUndecidedReturn(context: ReconcileContext, draft: OutcomeDraft): P
 /** Links the traveler of the leaver who is the same person, or that an admin has handed over to the user; else links or creates one. */
 function* linkTraveler(context: ReconcileContext, draft: OutcomeDraft): Program<ReconcileResult | 'gone'> {
   const { identity } = context;
+  if (mustStayMissing(context)) return endMissing(draft);
   const known = predecessorOf(identity, draft);
   const isHandedOver = known?.effect === 'held' && isApproved(identity, 'return');
   const isOwed = (isHandedOver || known?.effect === 'waiting') && !isInactive(identity);

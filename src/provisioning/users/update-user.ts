@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isActive, type ScimResource } from '../../schema/resource.ts';
+import type { StatedPath } from '../../schema/stated-attributes.ts';
 import { countChangedParts } from '../../translator/values/reference-parts.ts';
 import type { Connection } from '../connection.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../identity.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
 import { isReturnHeld } from '../reconcile/ownership.ts';
+import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { withNextVersion } from './create-user.ts';
@@ -36,6 +38,8 @@ export interface UserWrite {
   kind: 'replace' | 'patch';
   /** True if the request itself states that the user is inactive; false if an earlier one did. */
   statesDeparture: boolean;
+  /** What the request states of a person from a restored backup. */
+  stated: readonly StatedPath[];
 }
 
 /** The changed identity, and the changes whose commit saves it. */
@@ -189,14 +193,15 @@ export function isLeftActive(identity: Identity): boolean {
 }
 
 /** Saves the values with the deactivation, because they may change before the user is reactivated. */
-function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: number): Origin {
-  const { statedDeparture: _, departure, returnedAt, ...origin } = before.origin;
+function nextOrigin({ before, after, kind, statesDeparture, stated }: UserWrite, now: number): Origin {
+  const { statedDeparture: _, departure, returnedAt, ...origin } = originAfterStatement(before, stated);
   const { baseline, givesEmailUp, successor, countedParts: counted, ...others } = origin;
   const countedParts = countChangedParts(before.desired, after, counted);
-  const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;
+  const isImported = kind === 'patch' || origin.stated !== undefined;
+  const imported = before.claimed ? baseline : before.desired;
   const kept = {
     ...others,
-    ...(imported === undefined ? {} : { baseline: imported }),
+    ...(isImported && imported !== undefined ? { baseline: imported } : {}),
     ...(countedParts === undefined ? {} : { countedParts }),
   };
   if (!isActive(after))
