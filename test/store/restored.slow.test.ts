@@ -170,13 +170,13 @@ test.each(waysToTell)('a restored backup does no harm: %s', async (_, restored) 
   await scim('DELETE', `/Users/${ids['deleted']}`);
   await scim('PUT', `/Users/${ids['demoted']}`, person('demoted'));
   expect((await scim('POST', '/Users', person('since'))).status).toBe(201);
-  // All that is left is as the identity provider has stated it.
-  const sendAgain = ['people', 'send-again', '--connection', 'default', '--yes'];
-  expect((await runCommandLine(sendAgain, environment)).out).toBe('0 people are due now\n');
   await eventually(async () => {
     const people = (await service?.identities('default')) ?? [];
     expect(people.map(({ state }) => state)).toEqual(people.map(() => 'synced'));
   });
+  // All that is left is as the identity provider has stated it.
+  const sendAgain = ['people', 'send-again', '--connection', 'default', '--yes'];
+  expect((await runCommandLine(sendAgain, environment)).out).toBe('0 people are due now\n');
   expect(travelerOf('leaver')?.archived).toBe(true);
   expect(travelerOf('deleted')).toBeUndefined();
   expect(travelerOf('demoted')?.roles ?? []).toEqual([]);

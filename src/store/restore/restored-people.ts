@@ -43,9 +43,8 @@ async function sendAgain(
       origin = ${withMember(sql`'"stated":[[]]'`)},
       hold_cause = null, hold_since = null,
       state = 'dirty', attempts = 0, next_attempt_at = ${now}, revision = revision + 1
-    where ${inScope(scope)} ${person} and origin like '%"stated":%' and progress not like '%"written":["*"]%'`.execute(
-    db,
-  );
+    where ${inScope(scope)} ${person} and (deleted_at is null or travel_id is not null)
+      and origin like '%"stated":%' and progress not like '%"written":["*"]%'`.execute(db);
   return Number(numAffectedRows);
 }
 
