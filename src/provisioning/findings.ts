@@ -53,14 +53,6 @@ export const findings = {
     reason: `The traveler ${travelId}, whom no identity provider has sent, has a further address of this user.`,
     remedy: `If both are one person, run: npx jetbridge people join ${travelId} ${own}`,
   }),
-  existingUser: (email: string): Finding => ({
-    field: 'email',
-    code: 'existingUser',
-    value: email,
-    reason:
-      'A traveler with this address exists already, and the connection refuses to link it (onExistingUser).',
-    remedy: 'Set onExistingUser to "link", or remove the traveler from the travel service.',
-  }),
   privileged: (): Finding => ({
     field: 'roles',
     code: 'privileged',
@@ -123,7 +115,7 @@ export const findings = {
     reason:
       'The identity provider has deleted a person whom it had never sent; the traveler is left alone until an admin has approved it.',
     remedy:
-      'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again; a client that deletes whom it does not know needs existingPeople "match".',
+      'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again.',
   }),
   heldReturn: (judgement?: Judgement, traveler: keyof typeof heldTravelers = 'leavers'): Finding => ({
     field: '*',
@@ -188,27 +180,13 @@ export const findings = {
     remedy:
       'See what it would change (npx jetbridge preview --people), and approve or discard it (npx jetbridge holds approve --cause rules).',
   }),
-  heldGroups: (): Finding => ({
-    field: '*',
-    code: 'groupsHeld',
-    reason:
-      'Within an hour, changes of groups have cleared or replaced values of 100 people. The groups that this person had before count until an admin decides.',
-    remedy:
-      'Check the groups in the identity provider, and approve or discard the change (npx jetbridge holds approve --cause groups).',
-  }),
-  groupsDiscarded: (): Finding => ({
-    field: '*',
-    code: 'groupsDiscarded',
-    reason:
-      'An admin has discarded a change of the groups of this person: the groups before it count until they change again.',
-    remedy: 'Correct the groups in the identity provider.',
-  }),
-  groupUnresolved: (group: string, until: number): Finding => ({
+  groupUnresolved: (group: string): Finding => ({
     field: '*',
     code: 'groupUnresolved',
     value: group,
-    reason: `The group "${group}" was deleted, or has lost all of its members at once. This person counts as a member until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC, because identity providers empty groups and fill them again.`,
-    remedy: 'Nothing needs to be done if the change is meant; else create or fill the group again.',
+    reason: `The mapping names the group "${group}", of which this person was a member, and there is no such group any more. What the membership decides stays.`,
+    remedy:
+      'Create the group again or give it its name back in the identity provider, or remove the name from the mapping.',
   }),
   movedFrom: (connection: string): Finding => ({
     field: '*',
@@ -288,9 +266,8 @@ export const findings = {
     code: 'rolePreexisting',
     value: field.slice('roles.'.length),
     reason:
-      'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away (preexistingRoles).',
-    remedy:
-      'Take the role away in the travel service if it is not meant to stay; the policy preexistingRoles "adopt" has roles removed that are granted from then on.',
+      'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away.',
+    remedy: 'Take the role away in the travel service if it is not meant to stay.',
   }),
   restored: (field: string, stored: Json, shown: Json): Finding => ({
     field,

@@ -10,7 +10,6 @@ import type {
   Finding,
   RefusedFields,
   StoredTrace,
-  UserGroup,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 import type { Judgement, PersonalValues } from './users/evidence.ts';
@@ -35,8 +34,6 @@ export const holdCauses = [
   'return',
   /** A change of rules or lookups would change many people at once. */
   'rules',
-  /** Changes of groups have cleared or replaced values of many people within a short time. */
-  'groups',
 ] as const;
 
 export type HoldCause = (typeof holdCauses)[number];
@@ -172,12 +169,6 @@ export interface Progress {
   missing?: MissingTraveler;
   /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
   bareSince?: number;
-  /** The memberships in groups named by the rules that the last outcome has followed; absent if the rules named none. */
-  memberships?: UserGroup[];
-  /** The memberships that an admin has discarded: those in `memberships` count until the groups of the user change again. */
-  discardedMemberships?: UserGroup[];
-  /** A digest of what the rules read of the user as a manager, when the people who report to the user were last made dirty for it. */
-  managerValues?: string;
   /** The first call that the bridge would send if the connection were not in shadow mode. */
   shadow?: ShadowPlan;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
@@ -200,7 +191,7 @@ export interface ShadowPlan {
   /** The address of a traveler that would be created. */
   email?: string;
   /** The limit that the call would count against. */
-  limit?: 'safetyValve' | 'groups';
+  limit?: 'safetyValve';
 }
 
 /** The values of a user at its departure. A user who returns is compared with them. */

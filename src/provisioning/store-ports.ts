@@ -1,15 +1,6 @@
 import type { AppliedFields } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
 import type { Identity, Origin, Outcome, Progress, Succession } from './identity.ts';
-import type {
-  HiddenPeople,
-  ListPage,
-  ListQuery,
-  ListScan,
-  SortKey,
-  UserField,
-  UserOrder,
-} from './users/list-ports.ts';
+import type { ListPage, ListQuery, ListScan, SortKey, UserField, UserOrder } from './users/list-ports.ts';
 
 /** A lease to acquire or to extend. */
 export interface LeaseRequest {
@@ -83,10 +74,10 @@ export type IdentityChange =
    */
   | { kind: 'deleteUnclaimed'; id: string; heir?: Pick<Identity, 'id' | 'lastModified'> | undefined };
 
-/** The outcome of an attempt that holds the lease `token`, and what is known of the identity that it was based on. */
+/** The outcome of an attempt that holds the lease `token`, and the identity that it was based on. */
 export interface LeasedOutcome {
   token: string;
-  before: { revision: number; travelId?: string | undefined; observed?: TravelUser | undefined };
+  before: Pick<Identity, 'revision'>;
   outcome: Outcome;
 }
 
@@ -102,8 +93,6 @@ export type IdentityMatch =
   | { by: 'travelId'; value: string }
   /** The employee number, without case. */
   | { by: 'employeeNumber'; value: string }
-  /** The attribute that names managers (`saveNamingValues`), without case. */
-  | { by: 'naming'; attribute: string; value: string }
   /** The email address of the linked traveler as last read. */
   | { by: 'travelEmail'; value: string };
 
@@ -204,19 +193,13 @@ export interface Identities {
    * them.
    */
   findPage(connection: string, from: number | SortKey, limit: number): Promise<IdentityPage>;
-  /** Returns one page of the live identities, with an exact total. By default nobody is hidden. */
+  /** Returns one page of the live identities, with an exact total. `hidden` is the traveler whose person is left out while unclaimed. */
   list(
     connection: string,
     query: ListQuery<UserField, UserOrder>,
     scan: ListScan<ListedIdentity>,
-    hidden?: HiddenPeople,
+    hidden?: string,
   ): Promise<ListPage<ListedIdentity>>;
-  /** Replaces the values by which `find` finds the identity as a manager, all of one attribute. */
-  saveNamingValues(
-    connection: string,
-    id: string,
-    naming: { attribute: string; values: string[] },
-  ): Promise<void>;
   /**
    * Commits all changes or none. `unleased`: committed, but without the lease, the progress and the end of an update;
    * `stale`: an identity no longer has its expected version, or the condition of an insert does not hold; `duplicate`: another live identity has the userName.

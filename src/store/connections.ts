@@ -93,7 +93,7 @@ export async function readStoredConnections(
 
 /** The tables of what is counted, held or remembered of the people of a connection. */
 const countTables = [
-  ...(['departure', 'membership_change', 'former_member', 'changed_scope'] as const),
+  ...(['departure', 'former_member', 'changed_scope'] as const),
   ...(['rules_change', 'list_counter'] as const),
 ];
 

@@ -123,9 +123,6 @@ function unlinkedEmailViolations(person: Person, current: CurrentUser, state: Ob
   if (scopeOfPerson(person, state.record) !== 'in' || isScopeDiscarded(state.record)) return [];
   // An admin has refused the traveler of an admin of the travel service to the person, which may have any address.
   if (state.decided.withoutLink.has(index)) return [];
-  const existing = holderOf(key(email), state);
-  // With `refuse`, a traveler that has the address prevents any other one.
-  if (existing && state.record.policies.onExistingUser === 'refuse' && !isLinked(existing, state)) return [];
   return [key(email), ...(userName.includes('@') ? [key(userName)] : [])].flatMap((address) => {
     const holder = holderOf(address, state);
     if (!holder) return [`has no traveler, though ${address} is free`];

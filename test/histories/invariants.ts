@@ -22,8 +22,6 @@ export const invariants = {
     duplicateViolations,
   'Nothing foreign is changed: no value and no traveler that the IdP has not sent.': foreignViolations,
   'Nobody inherits: no person has the traveler of somebody else.': inheritanceViolations,
-  'With the policy to refuse existing travelers, nobody is created who has the address of one.':
-    refusalViolations,
 } as const satisfies Record<string, (state: ObservedState) => string[]>;
 
 /** What the bridge promises besides, and the players of histories check where it happens. */
@@ -338,33 +336,6 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
       owner.connection === current.connection &&
       owner.externalId !== current.wanted.externalId;
     return isOther ? [`p${index}: has the traveler ${id} of ${owner.externalId}, who was somebody else`] : [];
-  });
-}
-
-/**
- * Describes the POSTs with the address of a traveler that the last check has seen, and that no IdP has created: they are refused, also if an
- * IdP has deleted the person meanwhile whom the bridge shows for the traveler. It shows none where another user has or waits for the address.
- */
-function refusalViolations({ people, travelers, record }: ObservedState): string[] {
-  const { policies, changedRules, isRestored, strangers, memory, statedBefore } = record;
-  if (policies.onExistingUser !== 'refuse' || isRestored || changedRules.has('scope')) return [];
-  // The traveler of a leaver is not refused. One that an approved DELETE has deleted does not have the address any more.
-  const isOver = (id: string) =>
-    record.purgedAsLeavers.has(id) || (record.purged.has(id) && !travelers.some((one) => one.id === id));
-  const existing = [...memory].filter(
-    ([id, { owner, isRestored: isOfLeaver }]) => strangers.has(id) && !owner && !isOfLeaver && !isOver(id),
-  );
-  return record.events.flatMap((event) => {
-    if (event.kind !== 'write' || event.verb !== 'POST' || event.standing.scope !== 'in') return [];
-    const address = event.wanted?.email;
-    const isAwaited = [...statedBefore.users.values()].some(({ wanted }) => wanted.email === address);
-    const isUserName = people.some(
-      ({ index, lastWanted }) => index !== event.person && lastWanted.userName === address,
-    );
-    // The create of a person who has stated the address before, and left, has hidden the traveler from an import.
-    if (isAwaited || isUserName || !event.isNewEmail) return [];
-    const [id] = existing.find(([, { email }]) => email === address) ?? [];
-    return id === undefined ? [] : [`p${event.person}: was created, though ${id} has the address`];
   });
 }
 

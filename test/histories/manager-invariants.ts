@@ -36,8 +36,7 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
 function wantedManager(person: Person, state: ObservedState) {
   const replaced = replacementOf(person, state);
   const manager = replaced === 'sure' ? undefined : managerOf(person, state);
-  const isCleared =
-    manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
+  const isCleared = manager?.current?.wanted.active === false;
   const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
   return { manager, isUnsure: replaced === 'unsure', isCleared, wanted };
 }

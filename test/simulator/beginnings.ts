@@ -23,8 +23,6 @@ export const beginnings = {
   'another person gets the traveler': { policies: { onReturn: 'revive' } },
   'returns wait for an admin': { policies: { onReturn: 'hold' } },
   'drift is corrected': { policies: { drift: 'correct' } },
-  'existing travelers are refused': { policies: { onExistingUser: 'refuse' } },
-  'inactive managers are cleared': { policies: { inactiveManager: 'clear' } },
   'one may leave in an hour': { policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } } },
   'two processes': { setup: { replicas: 2 } },
   'a feed, and drift is corrected': { setup: { hasFeed: true }, policies: { drift: 'correct' } },

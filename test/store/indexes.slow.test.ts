@@ -191,21 +191,16 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
     'marking members',
     ({ memberships }) => memberships.markSome('okta', NOW),
     // They end after a batch. A connection has one changed scope.
-    /(former_member_unmarked|changed_group_1|changed_scope_1) \(account=\? AND connection_id=\?\)$/,
+    /(former_member_ended|former_member_unmarked|changed_group_1|changed_scope_1) \(account=\? AND connection_id=\?\)$/,
   ],
   [
     'marking people of a changed scope',
     async ({ groups, memberships }) => {
-      const isInScope = () => true;
-      await groups.insert(team('s'), [], { generation: 0, test: () => true, isInScope, now: NOW });
+      const [isNamed, isInScope] = [() => true, () => true];
+      await groups.insert(team('s'), [], { generation: 0, test: () => true, isNamed, isInScope, now: NOW });
       await memberships.markSome('okta', NOW);
     },
-    /(rules_in_force_1|former_member_unmarked|changed_group_1|changed_scope_1) \(account=\? AND connection_id=\?\)$/,
-  ],
-  [
-    'the end of a former membership',
-    ({ memberships }) => memberships.nextEndMs('okta', NOW),
-    /^SEARCH former_member USING COVERING INDEX former_member_until \(account=\? AND connection_id=\?\)$/,
+    /(rules_in_force_1|former_member_ended|former_member_unmarked|changed_group_1|changed_scope_1) \(account=\? AND connection_id=\?\)$/,
   ],
   [
     'changing members of a named group',
@@ -214,7 +209,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
         team('g', { version: 2 }),
         1,
         { attributes: { displayName: 'g' }, members: [{ kind: 'remove', values: ['a', 'b'] }] },
-        { generation: 0, test: () => true, isInScope: () => true, now: NOW },
+        { generation: 0, test: () => true, isNamed: () => true, isInScope: () => true, now: NOW },
       ),
     rulesInForce,
   ],
@@ -224,15 +219,11 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
       groups.change(team('g'), 1, 'delete', {
         generation: 0,
         test: () => true,
+        isNamed: () => true,
         isInScope: () => true,
         now: NOW,
       }),
     rulesInForce,
-  ],
-  [
-    'admitMembershipChange',
-    ({ holds }) => holds.admitMembershipChange('okta', 'a', { people: 1, windowMs: 9 }, NOW),
-    /^SEARCH membership_change USING COVERING INDEX membership_change_at \(account=\? AND connection_id=\?\)$/,
   ],
   [
     'changing members',

@@ -193,7 +193,6 @@ const holdReasons: Record<Exclude<HoldCause, 'rules'>, string> = {
   guarded: 'the travelers administer the travel service',
   neverProvisioned: 'the identity provider has deleted people whom it had never sent',
   return: 'the people would take the place of others who left',
-  groups: 'changes of groups have replaced many values',
 };
 
 /** Returns the condition of held people, or of other people about whom an operator is alarmed. */
@@ -285,15 +284,8 @@ const expectedFindings = new Set<string>([
     'erasedTraveler',
     'restored',
   ],
-  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'returnHeld', 'rulesHeld', 'groupsHeld'],
-  ...[
-    'groupsDiscarded',
-    'notDeleted',
-    'rolePreexisting',
-    'managerAwaited',
-    'managerNotLinked',
-    'unconfirmed',
-  ],
+  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'returnHeld', 'rulesHeld'],
+  ...['notDeleted', 'rolePreexisting', 'managerNotLinked', 'unconfirmed'],
   ...['emailReserved', 'emailHeldByLeaver', 'unclearAnswer', 'forbidden', 'refusedByTravelApi'],
 ]);
 

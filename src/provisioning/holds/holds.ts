@@ -111,11 +111,6 @@ export const causeTexts = {
     discarded: 'the traveler stays as it is until the rules or lookups change again',
     approved: 'the traveler is changed as the rules and lookups say',
   },
-  groups: {
-    why: () => 'changes of groups have cleared or replaced values of 100 people within an hour',
-    discarded: 'the groups that the person had before count until the groups of the person change again',
-    approved: 'the traveler is changed as the present groups of the person say',
-  },
 } satisfies Record<HoldCause, CauseText>;
 
 function safetyValveText(valve: Policies['safetyValve']): string {

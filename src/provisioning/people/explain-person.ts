@@ -250,7 +250,6 @@ const holdCodes = {
   neverProvisioned: ['neverProvisioned'],
   return: ['returnHeld'],
   rules: ['rulesHeld'],
-  groups: ['groupsHeld'],
 } satisfies Record<HoldCause, string[]>;
 
 function heldBecause({ hold, findings }: Identity): string {
@@ -280,7 +279,6 @@ function noTravelerBecause({ findings, waitingFor }: Identity): string {
 /** The findings of which each alone prevents a create, in the order of importance. */
 const noTravelerCodes = [
   'scopeUnresolved',
-  'existingUser',
   'emailTaken',
   'erasedTraveler',
   'emailHeldByLeaver',

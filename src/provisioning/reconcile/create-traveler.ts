@@ -167,7 +167,7 @@ function* continueCreated(
  */
 function wasLinkRefused({ identity }: ReconcileContext): boolean {
   if (identity.hold?.cause === 'return') return true;
-  const isRefusal = ({ code }: Finding) => ['existingUser', 'privileged', 'emailTaken'].includes(code);
+  const isRefusal = ({ code }: Finding) => ['privileged', 'emailTaken'].includes(code);
   return identity.waitingFor !== undefined && identity.findings.some(isRefusal);
 }
 

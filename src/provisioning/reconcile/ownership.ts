@@ -253,15 +253,11 @@ export function earlierLostValueFindings({ identity }: ReconcileContext, draft: 
 }
 
 /** Adds a finding for each role that the IdP takes away and that stays, because the traveler had it before. */
-export function withKeptRolesReported(
-  { connection: { policies } }: ReconcileContext,
-  { draft, fields }: SendableFields,
-): SendableFields {
+export function withKeptRolesReported({ draft, fields }: SendableFields): SendableFields {
   const { applied, observed } = draft;
-  const { preexistingRoles } = policies;
   const kept = Object.keys(applied).filter(
     (key) =>
-      isKeptRole(key, { applied, preexistingRoles }) &&
+      isKeptRole(key, { applied }) &&
       fields[key] === undefined &&
       observed !== undefined &&
       readField(observed, key) !== undefined,

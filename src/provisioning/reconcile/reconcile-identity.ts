@@ -1,5 +1,3 @@
-import { isActive } from '../../schema/resource.ts';
-import type { AppliedFields } from '../../translator/translation.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
@@ -15,12 +13,10 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
-import { chooseMemberships, withMembershipsFollowed } from './memberships.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
 import { reconcileInShadow } from './shadow.ts';
-import { tellReports } from './tell-reports.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
 /** The input of an attempt to reconcile an identity. */
@@ -49,7 +45,7 @@ export interface Decision {
  */
 export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const { identity } = input;
-  const translated = yield* translateIdentity(input.connection, input);
+  const translated = yield* translateIdentity(input);
   if ('kind' in translated)
     return {
       result: endUntranslated(identity, translated),
@@ -59,9 +55,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const context = toContext(input, translated);
   // In shadow mode nothing is sent under the new rules, and their effect is approved with the plan.
   const isHeld = input.shadowSince === undefined && (yield* isHeldByRulesChange(context));
-  const result = isHeld
-    ? endHeldByRules(context)
-    : yield* tellReports(context, yield* reconcileWithMemberships(context, translated, input));
+  const result = isHeld ? endHeldByRules(context) : yield* reconcileInMode(context, translated, input);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   const { generation } = translated.rulesSnapshot;
@@ -75,13 +69,9 @@ function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileR
 
 function toContext(
   { connection, identity, freeEmail, time }: AttemptInput,
-  { rulesSnapshot, translation, baseline, memberships, translateWith }: TranslatedIdentity,
+  { rulesSnapshot, translation, baseline, translateWith }: TranslatedIdentity,
 ): ReconcileContext {
-  const translated = {
-    translation,
-    translateWith: (applied: AppliedFields) => translateWith(memberships, applied),
-  };
-  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, ...translated };
+  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, translation, translateWith };
 }
 
 function endHeldByRules(context: ReconcileContext): ReconcileResult {
@@ -90,28 +80,14 @@ function endHeldByRules(context: ReconcileContext): ReconcileResult {
   return endInState(withRulesHold(context, { ...draft, waitingFor: identity.waitingFor }), 'held');
 }
 
-/** Reconciles the traveler with the memberships that count. */
-function* reconcileWithMemberships(
+function reconcileInMode(
   context: ReconcileContext,
-  { rulesSnapshot: { rules }, ...translated }: TranslatedIdentity,
+  { resolved }: TranslatedIdentity,
   { shadowSince: since }: Pick<AttemptInput, 'shadowSince'>,
 ): Program<ReconcileResult> {
-  const choice = yield* chooseMemberships(
-    context,
-    { ...translated, rules },
-    { isPlanOnly: since !== undefined },
-  );
-  const chosen = {
-    ...{ ...context, translation: choice.translation },
-    translateWith: (applied: AppliedFields) => translated.translateWith(choice.groups, applied),
-  };
-  const isChangeOfGroups = choice.isCountedLater === true;
-  const awaitedManager = findAwaitedManager(chosen, translated.resolved);
-  const result =
-    since === undefined
-      ? yield* reconcileTraveler(chosen)
-      : yield* reconcileInShadow(chosen, { since, isChangeOfGroups, awaitedManager }, reconcileTraveler);
-  return withMembershipsFollowed(chosen, result, choice);
+  if (since === undefined) return reconcileTraveler(context);
+  const awaitedManager = findAwaitedManager(context, resolved);
+  return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler);
 }
 
 /** Returns the userName of the manager, if the manager is active and has no traveler yet. */
@@ -121,9 +97,7 @@ function findAwaitedManager(
 ): string | undefined {
   if (translation.fields.managerId?.kind !== 'unresolved') return undefined;
   for (const reference of references.values()) {
-    const { user } = reference;
-    const isAwaited = 'unresolved' in reference && reference.unresolved === 'notLinked';
-    if (isAwaited && user && isActive(user)) return String(user.userName);
+    if ('userName' in reference) return reference.userName;
   }
   return undefined;
 }

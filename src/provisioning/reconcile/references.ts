@@ -1,20 +1,17 @@
-import { foldCase } from '../../schema/case-fold.ts';
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
-import { namingValues } from '../../translator/manager-attributes.ts';
-import { isSearchedAttribute, type SearchedAttribute } from '../../translator/mapping/manager-settings.ts';
+import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { Reference } from '../../translator/translation.ts';
 import { toText, toVerbatimText } from '../../translator/values/values.ts';
-import { type Identity, isInactive, isLive, predecessorOf } from '../identity.ts';
+import { type Identity, isInactive, isLive, predecessorOf, userNameOf } from '../identity.ts';
 import type { FoundTarget } from '../manager-chains.ts';
-import type { Policies } from '../policies.ts';
 import type { IdentityMatch, ReferenceRow } from '../store-ports.ts';
 import { haveSameExternalId } from '../users/evidence.ts';
 import { departureOf, personalValuesOf } from '../users/takeover.ts';
 import { type Program, perform } from './effects.ts';
 
-/** An identity whose references are resolved, its stored references if they are known, and the policy of its connection. */
-interface ReferenceSource extends Pick<Policies, 'inactiveManager'> {
+/** An identity whose references are resolved, and its stored references if they are known. */
+interface ReferenceSource {
   identity: Identity;
   references?: ReferenceRow[] | undefined;
 }
@@ -34,7 +31,7 @@ export interface ResolvedReferences {
  * target is deleted: a new user with the same name does not become the manager in its place.
  */
 export function* resolveReferences(
-  { identity, references: known, inactiveManager }: ReferenceSource,
+  { identity, references: known }: ReferenceSource,
   rules: Rules,
 ): Program<ResolvedReferences> {
   const before = known ?? (yield* perform('findReferences'));
@@ -54,7 +51,7 @@ export function* resolveReferences(
   const admitted = isAsBefore ? linked : yield* perform('linkReferences', { found, linked });
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries())
-    references.set(one.raw, toReference(identity, one, { row: admitted[index], inactiveManager }));
+    references.set(one.raw, toReference(identity, one, admitted[index]));
   const rows = found.map(({ raw, target, former }) => {
     const reference = references.get(raw);
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
@@ -161,14 +158,13 @@ function decodeSegment(segment: string): string {
 function* findTarget(connection: string, raw: string, rules: Rules): Program<Identity | undefined> {
   const key = toReferenceKey(raw);
   const named = namingAttributeFor(raw, rules);
-  if (named !== undefined && !isSearchedAttribute(named)) return yield* findByNaming(connection, key, rules);
   const matches = named === undefined ? anyAttribute : matchesOf[named];
   const found = yield* findByValue(connection, raw, matches);
   return found || key === raw ? found : yield* findByValue(connection, key, matches);
 }
 
 /** Returns the attribute by which the mapping has a manager found; undefined if it names none, or if the value is a URI. */
-function namingAttributeFor(raw: string, { mapping }: Rules): string | undefined {
+function namingAttributeFor(raw: string, { mapping }: Rules): NamingAttribute | undefined {
   return userUri.test(raw) ? undefined : mapping.manager?.by;
 }
 
@@ -188,29 +184,18 @@ function chooseHolder(found: Identity[]): Identity | undefined {
   return live.filter((one) => !isInactive(one)).at(-1) ?? live.at(-1);
 }
 
-/** Finds the user who has the value in the attribute that the mapping names. What is saved of a user may be older than the user. */
-function* findByNaming(connection: string, value: string, rules: Rules): Program<Identity | undefined> {
-  const attribute = rules.mapping.manager?.by ?? '';
-  const found = yield* perform('findIdentities', connection, { by: 'naming', attribute, value });
-  const hasValue = ({ desired }: Identity) =>
-    namingValues(rules, desired).some((one) => foldCase(one) === foldCase(value));
-  return chooseHolder(found.filter(hasValue));
-}
-
-/** A match by one value. */
-type PlainMatch = Exclude<IdentityMatch, { by: 'naming' }>;
-
 /** The attributes by which a manager is found, in this order (docs/architecture.md, References). */
-const anyAttribute: readonly PlainMatch['by'][] = [
+const anyAttribute: readonly IdentityMatch['by'][] = [
   ...(['id', 'travelId', 'email', 'travelEmail', 'externalId', 'userName'] as const),
 ];
 
+type NamingAttribute = NonNullable<Mapping['manager']>['by'];
+
 /** The attributes by which a manager is found if the mapping names one. */
-const matchesOf: Record<SearchedAttribute, readonly PlainMatch['by'][]> = {
+const matchesOf: Record<NamingAttribute, readonly IdentityMatch['by'][]> = {
   id: ['id'],
-  email: ['email', 'travelEmail'],
+  userName: ['userName', 'email', 'travelEmail'],
   externalId: ['externalId'],
-  userName: ['userName'],
   employeeNumber: ['employeeNumber'],
 };
 
@@ -218,7 +203,7 @@ const matchesOf: Record<SearchedAttribute, readonly PlainMatch['by'][]> = {
 function* findByValue(
   connection: string,
   value: string,
-  matches: readonly PlainMatch['by'][],
+  matches: readonly IdentityMatch['by'][],
 ): Program<Identity | undefined> {
   for (const by of matches) {
     const found = chooseHolder(yield* findIdentitiesBy(connection, { by, value }));
@@ -227,7 +212,7 @@ function* findByValue(
   return undefined;
 }
 
-function* findIdentitiesBy(connection: string, match: PlainMatch): Program<Identity[]> {
+function* findIdentitiesBy(connection: string, match: IdentityMatch): Program<Identity[]> {
   if (match.by !== 'id') return yield* perform('findIdentities', connection, match);
   const found = yield* perform('findIdentity', connection, match.value);
   return found ? [found] : [];
@@ -236,19 +221,21 @@ function* findIdentitiesBy(connection: string, match: PlainMatch): Program<Ident
 function toReference(
   identity: Identity,
   { target, lost, former, isReplaced, isAmbiguous }: FoundTarget,
-  { row, inactiveManager }: Pick<Policies, 'inactiveManager'> & { row: ReferenceRow | undefined },
+  row: ReferenceRow | undefined,
 ): Reference {
   if (isReplaced) return { unresolved: 'replaced' };
   if (!target && isAmbiguous) return { unresolved: 'ambiguous' };
   if (!target) return { unresolved: lost === undefined && former === undefined ? 'unknown' : 'gone' };
-  const inactive = isInactive(target) ? { inactive: inactiveManager } : {};
-  const user = inactive.inactive === 'clear' ? {} : { user: target.desired };
-  if (isAmbiguous) return { unresolved: 'ambiguous', ...user };
-  if (target.id === identity.id) return { unresolved: 'self', user: identity.desired };
-  if (target.travelId === undefined)
-    return { unresolved: lost === undefined ? 'notLinked' : 'gone', ...user };
-  if (row?.travelId === undefined) return { unresolved: 'circle', ...user };
-  return { travelId: target.travelId, ...inactive, ...user };
+  if (isAmbiguous) return { unresolved: 'ambiguous' };
+  if (target.id === identity.id) return { unresolved: 'self' };
+  const { travelId } = target;
+  const inactive = isInactive(target);
+  if (travelId === undefined) {
+    if (lost !== undefined) return { unresolved: 'gone' };
+    return { unresolved: 'notLinked', ...(inactive ? {} : { userName: userNameOf(target) }) };
+  }
+  if (row?.travelId === undefined) return { unresolved: 'circle' };
+  return { travelId, ...(inactive ? { isInactive: true } : {}) };
 }
 
 /**

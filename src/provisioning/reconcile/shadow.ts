@@ -26,8 +26,6 @@ const nothing: Planned = { call: 'none', fields: {} };
 export interface ShadowFacts {
   /** The time at which shadow mode began. */
   since: number;
-  /** True if a change would count against the limit of changes of groups. */
-  isChangeOfGroups: boolean;
   /** The userName of a manager who has no traveler yet. Once there is one, the person is changed, too. */
   awaitedManager: string | undefined;
 }
@@ -77,13 +75,12 @@ function endPlanned(
   facts: ShadowFacts,
   { fields: changed, ...first }: Planned & { call: ShadowCall },
 ): ReconcileResult {
-  const { awaitedManager, isChangeOfGroups } = facts;
+  const { awaitedManager } = facts;
   const isManagerSet = awaitedManager !== undefined && first.call !== 'end';
   const fields = isManagerSet
     ? { ...changed, managerId: { before: null, after: { travelerOf: awaitedManager } } }
     : changed;
-  const isLimited = isChangeOfGroups && first.call === 'change';
-  const plan = { ...first, fields, ...(isLimited ? { limit: 'groups' as const } : {}) };
+  const plan = { ...first, fields };
   const draft = withFinding(asStored(context), findings.shadow(plan.call, Object.keys(fields)));
   return withPlan(context, facts, { draft, end: { kind: 'paused' } }, plan);
 }

@@ -134,7 +134,7 @@ function* prepareUpdate(
   if ('end' in addressed) return addressed;
   const guarded = how.isFresh ? yield* withGuardsApplied(context, addressed) : addressed;
   const parked = guarded.draft.hold ? withoutParkingAddress(context, guarded) : guarded;
-  const sendable = isReset ? parked : withKeptRolesReported(context, parked);
+  const sendable = isReset ? parked : withKeptRolesReported(parked);
   return { omit: [], isEmailSentAgain: false, ...how, ...sendable };
 }
 
@@ -283,7 +283,6 @@ function planWith(
   return makePlan({
     basis: context.rulesSnapshot.version,
     rules: context.rulesSnapshot.rules,
-    preexistingRoles: context.connection.policies.preexistingRoles,
     ...{ applied, refused: { ...refused, ...waiting }, wanted, observed, isReset },
   });
 }

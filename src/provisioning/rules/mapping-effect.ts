@@ -22,7 +22,7 @@ import { chooseEmail, wantedFieldsWithEmail } from '../reconcile/create-traveler
 import { carriedOutBy, type Handlers, type Program, perform, run } from '../reconcile/effects.ts';
 import { resolveEmailConflict } from '../reconcile/email/conflicts.ts';
 import { withGuardsApplied } from '../reconcile/guard.ts';
-import { countedMemberships, findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
+import { findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
 import { withPutBack } from '../reconcile/replaced-values.ts';
@@ -119,8 +119,7 @@ function planUpdate(
   wanted: WantedFields,
 ): Plan {
   const { version, rules } = context.rulesSnapshot;
-  const { preexistingRoles } = context.connection.policies;
-  return makePlan({ applied, refused, wanted, observed, preexistingRoles, basis: version, rules });
+  return makePlan({ applied, refused, wanted, observed, basis: version, rules });
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
@@ -152,9 +151,9 @@ function referenceResolver(
 export async function readReferences(
   deps: StoreReadDeps,
   identity: Identity,
-  { rules, account, policies }: { rules: Rules } & Pick<Connection, 'account' | 'policies'>,
+  { rules, account }: { rules: Rules } & Pick<Connection, 'account'>,
 ): Promise<Snapshot['references']> {
-  const resolving = resolveReferences({ identity, ...policies }, rules);
+  const resolving = resolveReferences({ identity }, rules);
   return (await run(resolving, carriedOutBy(readOnlyHandlers(deps, account, identity)))).references;
 }
 
@@ -168,7 +167,7 @@ export async function readGroups(
   { rules, account }: { rules: Rules; account: string },
 ): Promise<GroupsOfIdentity> {
   const carryOut = carriedOutBy(readOnlyHandlers(deps, account, identity));
-  const groups = countedMemberships(identity, await run(findNamedMemberships(rules), carryOut));
+  const groups = await run(findNamedMemberships(rules), carryOut);
   return { groups, namesUnknownGroup: await run(findUnknownGroups(rules), carryOut) };
 }
 
@@ -231,15 +230,12 @@ const foundByCallsOnly = [
   'drift',
   'refusedByTravelApi',
   'forbidden',
-  'existingUser',
   'privileged',
   'guarded',
   'safetyValve',
   'keptActive',
   'neverProvisioned',
   'rulesHeld',
-  'groupsHeld',
-  'groupsDiscarded',
   'returnHeld',
   'ownCredential',
   'customFieldLost',

@@ -28,7 +28,7 @@ export interface GoLiveRequest {
 }
 
 /**
- * `live`: the connection is live, and what the safety valve and the limit of changes of groups would have held is approved as planned.
+ * `live`: the connection is live, and what the safety valve would have held is approved as planned.
  * `changed`: nothing is done, because plans have changed since the report. `planning`: nothing is done, because so many people are not
  * planned yet under the rules in force. `notInShadow`: it is in another mode. `outdated`: the digest is of an earlier time in shadow mode,
  * or none.
@@ -69,12 +69,7 @@ export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promis
     );
   const result = await store.modes.goLive(connection, {
     ...shadow,
-    approvals: (['safetyValve', 'groups'] as const).map((cause) => ({
-      cause,
-      people: review.limited[cause],
-      now,
-      by,
-    })),
+    approvals: [{ cause: 'safetyValve', people: review.departures, now, by }],
     now,
   });
   if (result.outcome !== 'live') return result;
@@ -101,8 +96,8 @@ interface Review {
   examples: ShadowPerson[];
   /** The number of people who are not planned yet under the rules in force. */
   stale: number;
-  /** The people whose plan is as in the report and would count against a limit. */
-  limited: Record<'safetyValve' | 'groups', { id: string; version: number }[]>;
+  /** The people whose plan is as in the report and would count in the safety valve. */
+  departures: { id: string; version: number }[];
 }
 
 async function reviewPlans(
@@ -112,11 +107,7 @@ async function reviewPlans(
 ): Promise<Review> {
   const summary = shadowSummary(shownAt);
   const recent: Identity[] = [];
-  const limited: {
-    person: Review['limited']['groups'][number];
-    cause: 'safetyValve' | 'groups';
-    at: number;
-  }[] = [];
+  const limited: { person: Review['departures'][number]; at: number }[] = [];
   let [changed, stale] = [0, 0];
   for await (const people of planPages(shadowPlans.findPage, shadow.connection))
     for (const identity of people) {
@@ -124,19 +115,16 @@ async function reviewPlans(
       const plan = planOf(identity, shadow);
       const { id, version } = identity;
       if (identity.claimed && identity.rulesGeneration < shadow.generation) stale += 1;
-      if (plan?.limit) limited.push({ person: { id, version }, cause: plan.limit, at: plan.at });
+      if (plan?.limit) limited.push({ person: { id, version }, at: plan.at });
       const isNew = plan ? plan.at > shownAt - STORING_MS : isUnplanned(identity);
       if (!isNew) continue;
       changed += 1;
       if (recent.length < EXAMPLES) recent.push(identity);
     }
   const isSame = areSamePlans(summary.end().digest, digest);
-  const of = (cause: 'safetyValve' | 'groups') =>
-    limited
-      .filter((one) => one.cause === cause && (isSame || one.at <= shownAt - STORING_MS))
-      .map(({ person }) => person);
+  const unchanged = limited.filter(({ at }) => isSame || at <= shownAt - STORING_MS);
   return {
     ...{ isSame, changed, stale, examples: recent.map((identity) => toShadowPerson(identity, shadow)) },
-    limited: { safetyValve: of('safetyValve'), groups: of('groups') },
+    departures: unchanged.map(({ person }) => person),
   };
 }

@@ -201,7 +201,7 @@ function deletionOf({ id }: Identity, heir?: Identity): IdentityChange {
  * person. Returns undefined if there is no such person.
  */
 function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
-  const { connection, matches, fresh } = posted;
+  const { matches, fresh } = posted;
   const { generation } = matches;
   const sameUserName = unclaimedOfSameUserName(matches);
   const unclaimed =
@@ -209,7 +209,6 @@ function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
     sameUserName[0] ??
     [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
   if (!unclaimed) return undefined;
-  if (connection.policies.onExistingUser === 'refuse') throw conflictError();
   const { travelId, observed } = unclaimed;
   const claimed = observed?.archived
     ? takeArchivedTraveler(posted, unclaimed)

@@ -46,7 +46,9 @@ export async function deleteUser(
     if (isOwn && !before.claimed) throw notFoundError();
     check?.(before.version);
     if (isOwn) await refuseToEndOwnUser(deps, before);
-    const isStranger = isHeldStranger(connection, before);
+    // The traveler of a person whom the connection has never written stays until an admin decides, also if a filter has found the person:
+    // clients look up whom they have listed, and then delete whom they do not know. Other connections of the account still find the person.
+    const isStranger = !before.claimed;
     if (isStranger) await throwIfLinkedElsewhere(deps, connection, before);
     const deleted = toDeleted(before, deps.runtime);
     const identity = isStranger ? { ...deleted, claimed: false } : deleted;
@@ -84,14 +86,6 @@ async function throwIfLinkedElsewhere(
   if (travelId === undefined || !(await identities.findHolder(account, { travelId }))) return;
   await identities.commit(connection, [{ kind: 'deleteUnclaimed', id }]);
   throw notFoundError();
-}
-
-/**
- * True for a person whom the connection has never written, and whose traveler therefore stays until an admin decides, also if a filter
- * has found the person: clients look up whom they have listed, and then delete whom they do not know. The tombstone stays unclaimed, so that other connections of the account still find the person.
- */
-function isHeldStranger({ policies }: Connection, { claimed }: Identity): boolean {
-  return policies.unclaimedDelete === 'hold' && !claimed;
 }
 
 /**

@@ -143,16 +143,19 @@ function toKeys(scope: Scope, { userName, externalId, email, employeeNumber }: N
 
 /** The placeholders of `isNewUser`. */
 export interface ConditionKeys extends NewUserKeys {
-  generation: number;
+  /** Null without a condition. */
+  generation: number | null;
 }
 
-export function toConditionKeys(scope: Scope, { generation, ...user }: NewUserCondition): ConditionKeys {
-  return { generation, ...toKeys(scope, user) };
+export function toConditionKeys(scope: Scope, condition: NewUserCondition | undefined): ConditionKeys {
+  const noUser = { userName: '', externalId: undefined, employeeNumber: undefined, email: undefined };
+  return { generation: condition?.generation ?? null, ...toKeys(scope, condition ?? noUser) };
 }
 
-/** The condition that a user has no match, and that the rules in force are of this generation. */
+/** The condition that a user has no match, and that the rules in force are of this generation; true without a condition. */
 export function isNewUser(db: Kysely<Tables>, keys: ConditionKeys): RawBuilder<SqlBool> {
-  return sql`not ${hasMatch(db, keys)} and ${generationInForce(db, keys)} = ${keys.generation}`;
+  const generation = sql`cast(${keys.generation} as bigint)`;
+  return sql`(${generation} is null or (not ${hasMatch(db, keys)} and ${generationInForce(db, keys)} = ${generation}))`;
 }
 
 function hasMatch(db: Kysely<Tables>, keys: NewUserKeys): RawBuilder<SqlBool> {

@@ -15,17 +15,10 @@ import { listByUniqueValue } from '../lists/list-lookup.ts';
 import { listRows } from '../lists/list-query.ts';
 import type { Database } from '../sql/database.ts';
 import { compiledQuery } from '../sql/queries.ts';
-import {
-  attributeKey,
-  caseFoldedKey,
-  exactKey,
-  namingSearchKey,
-  numberSearchKey,
-} from '../sql/search-keys.ts';
+import { attributeKey, caseFoldedKey, exactKey, numberSearchKey } from '../sql/search-keys.ts';
 import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed, moveToHeir } from './delete-identities.ts';
-import { replaceNamingKeys } from './email-keys.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import {
   findByEmployeeNumber,
@@ -37,7 +30,6 @@ import {
 import { type IdentityWrites, identityWrites, type WriteContext } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
-import { lockIdentity } from './references.ts';
 import { linkTraveler, noteSuccessor, releaseTraveler, unlinkTraveler } from './traveler-links.ts';
 
 /** Returns the store of identities. */
@@ -65,10 +57,9 @@ export function identities(database: Database): Identities {
       const { total, rows, next } = await listRows({ definition: identityList, scope, query, scan });
       return { total, identities: rows, next };
     },
-    list: async (connection, query, scan, hidden = hidesNobody) => {
+    list: async (connection, query, scan, hidden) => {
       const scope = { db, ...scopeOf(connection) };
-      const isFiltered = scan.residual || hidden.areUnclaimed;
-      const found = isFiltered ? undefined : await listByUniqueValue(scope, query, hidden);
+      const found = scan.residual ? undefined : await listByUniqueValue(scope, query, hidden);
       return found ?? listRows({ definition: userListWithout(scope, hidden), scope, query, scan });
     },
     commit: async (connection, changes) => {
@@ -79,7 +70,6 @@ export function identities(database: Database): Identities {
       if (isInserted) await updateStatistics(1).catch(() => {});
       return result;
     },
-    saveNamingValues: (...naming) => saveNamingValues(database, ...naming),
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: (account, email, except) => isWaitedFor(db, { account, email, except }),
     findByEmployeeNumber: (account, number) => findByEmployeeNumber(db, account, number),
@@ -90,22 +80,6 @@ export function identities(database: Database): Identities {
     },
   };
 }
-
-/** If the identity was erased meanwhile, saves nothing. */
-function saveNamingValues(
-  { dialect, transaction, scopeOf }: Database,
-  ...[connection, id, naming]: Parameters<Identities['saveNamingValues']>
-): Promise<void> {
-  return transaction(
-    async (tx) => {
-      const owner = { ...scopeOf(connection), id };
-      if (await lockIdentity(tx, dialect, owner)) await replaceNamingKeys(tx, owner, { ...owner, ...naming });
-    },
-    { durable: false },
-  );
-}
-
-const hidesNobody = { areUnclaimed: false, travelId: undefined };
 
 function toFirstIdentity({ rows: [row] }: QueryResult<IdentityTable>): Identity | undefined {
   return row && toIdentity(row);
@@ -140,10 +114,6 @@ async function findIdentities(db: Kysely<Tables>, scope: Scope, match: IdentityM
     .orderBy('id', 'desc');
   const owners = (key: string) =>
     db.selectFrom('identity_email').select('identity_id').where(inScope(scope)).where('email_key', '=', key);
-  if (match.by === 'naming') {
-    const key = namingSearchKey(match.attribute, match.value);
-    return (await newestFirst.where('id', 'in', owners(key)).execute()).map(toIdentity);
-  }
   const { by, value } = match;
   if (by === 'email')
     return (await newestFirst.where('id', 'in', owners(caseFoldedKey(value))).execute()).map(toIdentity);

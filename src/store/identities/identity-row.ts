@@ -145,6 +145,13 @@ export function writtenColumns(identity: Identity) {
   } satisfies Partial<IdentityTable>;
 }
 
+/** The names of the columns that a write of the IdP changes. */
+export const writtenNames = [
+  ...(['desired', 'extensions', 'user_name_key', 'external_id', 'display_name_key', 'active'] as const),
+  ...(['claimed', 'state', 'version', 'attempts', 'next_attempt_at'] as const),
+  ...(['last_modified', 'deleted_at', 'origin'] as const),
+] satisfies (keyof ReturnType<typeof writtenColumns>)[];
+
 /** Returns the columns of a desired state, except for email keys. */
 export function desiredColumns(
   desired: ScimResource,

@@ -24,7 +24,7 @@ export interface PlannedCreate {
 
 /** The approval of plans that would count against a limit, at these versions of the people. */
 export interface PlanApproval {
-  cause: Extract<HoldCause, 'safetyValve' | 'groups'>;
+  cause: Extract<HoldCause, 'safetyValve'>;
   people: { id: string; version: number }[];
   now: number;
   /** The name of the admin. */

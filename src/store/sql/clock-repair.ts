@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { type Progress, retryDelay, type UnconfirmedValue } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { progressColumns } from '../identities/identity-row.ts';
-import { UNRESOLVED_MS } from '../lists/member-marks.ts';
 import { isDirty } from '../queues/reconcile-queue.ts';
 import type { Database } from './database.ts';
 import { batches, parseJson } from './queries.ts';
@@ -30,7 +29,6 @@ export async function repairFutureTimes(database: Database, now: number, bounds:
     const scope = database.scopeOf(connection);
     await repairQueue(database, scope, { now, latest: now + bounds.attemptMs });
     await repairChecks(database, scope, { now, latest: now + checkMs });
-    await repairFormerMembers(database, scope, now);
   }
   await repairDeliveries(database, now, bounds.deliveryMs);
 }
@@ -95,13 +93,6 @@ async function repairQueue(
   const identity = db.updateTable('identity').where(inScope(scope));
   await identity.set({ next_attempt_at: now }).where(isDirty).where('next_attempt_at', '>', latest).execute();
   await identity.set({ seen_at: now }).where('seen_at', '>', now).execute();
-}
-
-/** Former memberships do not last longer than from now on. */
-async function repairFormerMembers({ db }: Database, scope: Scope, now: number): Promise<void> {
-  const until = now + UNRESOLVED_MS;
-  const former = db.updateTable('former_member').where(inScope(scope));
-  await former.set({ until }).where('until', '>', until).execute();
 }
 
 /**

@@ -106,7 +106,7 @@ export function* linkExistingTraveler(
     if (availability.kind !== 'ok') return endInFailure(unresolved, availability);
     if (availability.value.is === 'erased') isErased = true;
     // The link is all that happens: the bridge never writes this traveler, and says so on the identity.
-    if (availability.value.is === 'own' && context.connection.policies.onExistingUser === 'link')
+    if (availability.value.is === 'own')
       return yield* announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
     const { leaver } = availability.value;
@@ -217,8 +217,6 @@ function* linkIfAllowed(
     creating: undefined,
     waitingFor: draft.waitingFor ?? addressKey(traveler.email),
   };
-  if (!leaver && context.connection.policies.onExistingUser === 'refuse')
-    return endInState(withFinding(waiting, findings.existingUser(traveler.email)), 'pending');
   if (isGuarded(traveler, leaver?.applied ?? {}) && !isTakeoverApproved(context.identity))
     return endInState(withHold(context, withFinding(waiting, findings.privileged()), 'guarded'), 'held');
   if (leaver) return yield* takePlaceOfLeaver(context, draft, { traveler, leaver });

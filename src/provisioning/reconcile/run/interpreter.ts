@@ -23,7 +23,6 @@ import type { AttemptTime } from '../context.ts';
 import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
 import { canBeCommitted, type PendingWrite, type WriteCommit } from './commit.ts';
 import { leaseDuration, leaseEnded, leaseGuard } from './lease.ts';
-import { markDirty } from './notify-dependents.ts';
 import { storeReads } from './store-reads.ts';
 
 /** The store, the rules and the surroundings in which effects are carried out. */
@@ -32,7 +31,7 @@ export interface InterpreterDeps {
   leases: Leases;
   references: References;
   memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
-  holds: Pick<Holds, 'admitDeparture' | 'admitMembershipChange'>;
+  holds: Pick<Holds, 'admitDeparture'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'askForEmail'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
@@ -228,8 +227,6 @@ function storeWrites(
       return afterCommit(() => leases.waitFor(connection.id, id, token, email));
     },
     admitDeparture: (valve) => afterCommit(() => holds.admitDeparture(connection.id, id, valve, now())),
-    admitMembershipChange: (limit) =>
-      afterCommit(() => holds.admitMembershipChange(connection.id, id, limit, now())),
     noteSuccessor: (note) =>
       afterCommit(async () => {
         await identities.commit(note.connection, [note]);
@@ -239,8 +236,6 @@ function storeWrites(
         await deps.reconcileQueue.askForEmail(holder, email, now());
         deps.wake();
       }),
-    saveNamingValues: (naming) => afterCommit(() => identities.saveNamingValues(connection.id, id, naming)),
-    markReportsDirty: (ids) => afterCommit(() => markDirty(deps, connection.id, ids)),
     saveReferences: (rows) => afterCommit(() => references.save(connection.id, id, rows)),
     linkReferences: (found) =>
       afterCommit(() =>

@@ -8,7 +8,6 @@ export const causeNames: Record<HoldGroup['cause'], string> = {
   neverProvisioned: 'People never sent',
   return: 'People who return',
   rules: 'Other rules or lookups',
-  groups: 'Changed groups',
 };
 
 /** Returns the text of the link to the people of a group, some of whom an admin can choose. */
