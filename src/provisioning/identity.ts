@@ -1,5 +1,6 @@
 import type { LeftOutValue } from '../schema/left-out.ts';
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
+import type { StatedPath } from '../schema/stated-attributes.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
 import type { ReplacedFields } from '../translator/replaced.ts';
 import type {
@@ -150,12 +151,10 @@ export interface Progress {
   corrections?: Record<FieldKey, number[]>;
   /** The values that the traveler had when the bridge began to own their fields. */
   replaced?: ReplacedFields;
-  /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
+  /** The fields that the IdP has written since the import, or `*` for all. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
   /** The version of the user at which the traveler was first to be archived because the scope of the mapping leaves the person out. */
   leftScopeAt?: number;
-  /** The `count` of `Origin.writtenInPause` at which the traveler was compared with what the IdP has stated. */
-  comparedInPause?: number;
   /** The fields whose values the travel API has accepted, although the traveler shows others. */
   unconfirmed?: Record<FieldKey, UnconfirmedValue>;
   /** The texts that reads may show in another form than the answers of a PATCH. */
@@ -222,18 +221,16 @@ export interface Origin {
   successor?: Succession;
   /**
    * The user as imported, if the first write of the IdP was a PATCH. A PATCH sets only some attributes: values that are
-   * unchanged since the import do not come from the IdP, so the bridge does not own their fields.
+   * unchanged since the import do not come from the IdP, so the bridge does not own their fields. After a restore it is the user as in the
+   * backup.
    */
   baseline?: ScimResource;
+  /** Set by a restore: what the IdP has stated of the user since, and `wholeResource` once an admin has the stored values sent again. */
+  stated?: readonly StatedPath[];
   /** The parts of references that the last write of them has changed (`countChangedParts`). */
   countedParts?: CountedParts;
   /** The values of the IdP's requests that the desired state does not have, because they do not fit the schema. */
   leftOut?: LeftOutValue[];
-  /**
-   * Set by a write of the IdP while the connection is paused: the time of the pause, the number of such writes, and what of the user they
-   * state (undefined: the whole user). These people are provisioned during that pause.
-   */
-  writtenInPause?: { pausedAt: number; count: number; stated?: ScimResource };
 }
 
 /** One SCIM user of one connection: the desired, applied and observed values, and the link to its traveler. */
