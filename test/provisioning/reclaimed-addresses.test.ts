@@ -206,7 +206,7 @@ describe('a traveler with a parking address whose departure is discarded', () =>
   );
 });
 
-test('with onReturn: separate the traveler of a leaver gets the address back once the newcomer has another one', () =>
+test('the traveler of a leaver gets the address back once the newcomer has another one', () =>
   withFixture(async (fixture) => {
     const [ada = ''] = await createPeople(fixture, ['Ada']);
     const travelId = await leave(fixture, ada, true);

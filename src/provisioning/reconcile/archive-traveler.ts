@@ -40,9 +40,7 @@ import {
 
 /** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
 export function* archiveTraveler(context: ReconcileContext, begun: OutcomeDraft): Program<ReconcileResult> {
-  const { movedTo } = context.identity.origin;
-  const draft = movedTo === undefined ? begun : withFinding(begun, findings.movedTo(movedTo));
-  const found = draft.travelId === undefined ? yield* findUnconfirmedTraveler(context, draft) : draft;
+  const found = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
   if ('end' in found) return found;
   if (found.travelId !== undefined) return yield* archiveLinkedTraveler(context, found, found.travelId);
   return endInState(found, 'synced');

@@ -26,11 +26,6 @@ export interface ReconcileContext {
   baseline: WantedFields | undefined;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail: string | undefined;
-  /**
-   * True for the fields that the IdP has stated since the connection was paused: the traveler is read, and they are compared with it
-   * whatever was applied before. Undefined if nothing of that kind is due.
-   */
-  doubts?: ((key: FieldKey) => boolean) | undefined;
   time: AttemptTime;
 }
 

@@ -6,6 +6,7 @@ import { findings } from '../findings.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
 import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
+import { differencesFromBackup } from './restored/fields.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 export function endUpdate(
@@ -29,6 +30,7 @@ export function endUpdate(
     ...(draft.observed
       ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
       : []),
+    ...differencesFromBackup(context, { ...draft, applied }),
     ...earlierLostValueFindings(context, draft),
     ...earlierKeptRoleFindings(context, { draft, fields }),
   ];
@@ -61,7 +63,7 @@ function isRefusalCurrent(
   const refused = draft.refused[key]?.value;
   // Try no other parking address while this refusal is recorded.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
-    return draft.waitingFor !== undefined || context.identity.origin.givesEmailUp === true;
+    return draft.waitingFor !== undefined || context.identity.origin.successor !== undefined;
   const field = fields[key];
   if (field?.kind !== 'value') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);

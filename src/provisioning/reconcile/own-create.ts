@@ -17,8 +17,9 @@ export type SentCreate = Pick<OutcomeDraft, 'applied'> & { creating: Creating };
 
 /** Returns the create of an unlinked draft that was sent and may have made a traveler. */
 export function sentCreateOf({ travelId, creating, applied }: OutcomeDraft): SentCreate | undefined {
-  const isSent = travelId === undefined && creating !== undefined && Object.keys(applied).length > 0;
-  return isSent ? { creating, applied } : undefined;
+  // A reservation that was not sent has no records, or those of a traveler that was deleted.
+  const isSent = Object.values(applied).some(({ seen }) => seen === undefined);
+  return travelId === undefined && creating && isSent ? { creating, applied } : undefined;
 }
 
 /**

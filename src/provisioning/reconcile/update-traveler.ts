@@ -23,7 +23,7 @@ import { addressKey, isParkingAddress, withEmailWait } from './email/addresses.t
 import { findIdentityAmong, resolveEmailConflict, withoutHeldEmail } from './email/conflicts.ts';
 import { withoutTakenEmail } from './email/taken-email.ts';
 import { endUpdate } from './end-update.ts';
-import { isMovedAdmin, isTakeoverApproved, withGuardsApplied } from './guard.ts';
+import { withGuardsApplied } from './guard.ts';
 import { isCreateOpen } from './own-create.ts';
 import {
   findLostValues,
@@ -93,8 +93,6 @@ function* prepareUpdate(
   draft: OutcomeDraft,
   how: Pick<UpdateRound, 'isFresh' | 'isAlone'>,
 ): Program<UpdateRound | ReconcileResult> {
-  if (isMovedAdmin(context, draft) && !isTakeoverApproved(context.identity))
-    return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
   const doubted = withFieldsDoubted(context, draft);
   const owned = withAdoptedAddress(context, withoutUnownedFields(context, doubted));
   const addressed = yield* withoutUnknownHoldersEmail(

@@ -1,5 +1,5 @@
 import type { Kysely, UpdateObject } from 'kysely';
-import type { Outcome } from '../../provisioning/identity.ts';
+import { type Identity, LONGEST_CHECK_DELAY_MS, type Outcome } from '../../provisioning/identity.ts';
 import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../../provisioning/store-ports.ts';
 import { inScope, type ScopedId } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
@@ -69,7 +69,28 @@ async function takeLease(
         .as('generation'),
     )
     .executeTakeFirst();
-  return row && { identity: toIdentity(row), generation: row.generation ?? 0 };
+  if (!row) return undefined;
+  const identity = toIdentity(row);
+  const isAhead = row.check_at > now + LONGEST_CHECK_DELAY_MS;
+  return {
+    identity: isAhead ? withDueReads(identity, now) : identity,
+    generation: row.generation ?? 0,
+  };
+}
+
+/** Makes the reads of a traveler due that a wrong clock has set, as the queue does. */
+function withDueReads(identity: Identity, now: number): Identity {
+  const earlier = (at: number) => (at > now + LONGEST_CHECK_DELAY_MS ? now : at);
+  const applied = Object.entries(identity.applied).map(([key, record]) => {
+    const { resendAt } = record;
+    return [key, resendAt === undefined ? record : { ...record, resendAt: earlier(resendAt) }] as const;
+  });
+  const { readAgainAt } = identity;
+  return {
+    ...identity,
+    applied: Object.fromEntries(applied),
+    readAgainAt: readAgainAt === undefined ? undefined : earlier(readAgainAt),
+  };
 }
 
 /** An identity and the token of its lease. */
@@ -104,7 +125,7 @@ export async function writeOutcome(
 ): Promise<'kept' | 'moved' | 'lost'> {
   const holder = { ...key, token };
   if (outcome.usedDecision) await deleteDecision(tx, holder, outcome.usedDecision);
-  const { travelId, linkedAt = 0 } = outcome;
+  const { travelId, linkedAt = null } = outcome;
   const values = { ...holder, known: before.revision, linkedAt, ...outcomeColumns(outcome) };
   let { rows } = await updateOutcome(tx, values);
   if (!rows[0] && travelId !== undefined) {
@@ -127,8 +148,8 @@ async function deleteDecision(
 
 type Columns = ReturnType<typeof outcomeColumns>;
 
-/** The columns of an outcome, the lease, the revision at its beginning, and the time at which a traveler was linked; 0 if none was. */
-type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number };
+/** The columns of an outcome, the lease, the revision at its beginning, and the time at which a traveler was linked; null if none was. */
+type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number | null };
 
 const outcomeNames = [
   ...(['applied', 'read_again_at', 'refused', 'progress', 'findings', 'finding_codes'] as const),
