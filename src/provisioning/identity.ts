@@ -117,18 +117,13 @@ export type ShadowCall = 'create' | 'link' | 'change' | 'reactivate' | 'end';
 
 /** The plan of one person in shadow mode. */
 export interface ShadowPlan {
-  /** The time at which shadow mode began. A plan of an earlier time does not count. */
-  since: number;
-  /** The time at which the plan became as it is. */
+  /** The time at which the plan became as it is. One of before the present time in shadow mode does not count. */
   at: number;
-  /** `none`: nothing would be called, for example because an admin must decide first. */
-  call: ShadowCall | 'none';
+  call: ShadowCall;
   /** The fields that the call would change; null stands for no value. */
   fields: Record<FieldKey, { before: Json; after: Json }>;
   /** The address of a traveler that would be created. */
   email?: string;
-  /** The limit that the call would count against. */
-  limit?: 'safetyValve';
 }
 
 /** The judgement about a leaver and a newcomer, as each of the two keeps it. */

@@ -2,7 +2,12 @@ import { type Kysely, sql } from 'kysely';
 import type { ConnectionMode } from '../provisioning/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { observedColumns } from './identities/identity-row.ts';
-import { approvePlans, type PlanApproval } from './identities/shadow-plans.ts';
+import {
+  approvePlans,
+  type PlanApproval,
+  type PlannedCreate,
+  reserveAddress,
+} from './identities/shadow-plans.ts';
 import { dirtyColumns, isDirty } from './queues/reconcile-queue.ts';
 import type { Database } from './sql/database.ts';
 import type { Tables } from './sql/tables.ts';
@@ -76,6 +81,8 @@ export interface Shadow {
 export interface ApprovedPlan extends Pick<Shadow, 'since' | 'generation'> {
   /** What would count against a limit, and is approved. */
   approvals: PlanApproval[];
+  /** The travelers that are created. Each keeps its address for its person. */
+  creates: PlannedCreate[];
   now: number;
 }
 
@@ -146,13 +153,14 @@ async function readShadow({ db, scopeOf }: Database, connection: string): Promis
 async function commitPlan(
   tx: Kysely<Tables>,
   scope: Scope,
-  { since, generation, approvals, now }: ApprovedPlan,
+  { since, generation, approvals, creates, now }: ApprovedPlan,
 ): Promise<LiveResult> {
   if (!(await changeMode(tx, scope, { to: 'live', now, since }))) return { outcome: 'notInShadow' };
   const inForce = await readGeneration(tx, scope);
   const left = await countUnplanned(tx, scope, inForce);
   if (left > 0 || inForce !== generation) return { outcome: 'planning', left };
   let approved = 0;
+  for (const create of creates) await reserveAddress(tx, scope, create);
   for (const approval of approvals) approved += await approvePlans(tx, scope, approval);
   await approveRules(tx, scope, now);
   return { outcome: 'live', approved };

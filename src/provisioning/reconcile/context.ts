@@ -48,10 +48,10 @@ export type OutcomeDraft = Omit<
   trace?: StoredTrace;
 };
 
-/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that the mode of the connection does not allow. */
+/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that waits for the end of shadow mode. */
 export type ReconcileEnd =
   | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
-  | { kind: 'paused' }
+  | { kind: 'planned' }
   | {
       kind: 'failed';
       failure: TravelFailure;

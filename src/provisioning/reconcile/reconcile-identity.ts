@@ -10,6 +10,7 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   withFinding,
+  withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
@@ -85,9 +86,15 @@ function reconcileInMode(
   { resolved }: TranslatedIdentity,
   { shadowSince: since }: Pick<AttemptInput, 'shadowSince'>,
 ): Program<ReconcileResult> {
-  if (since === undefined) return reconcileTraveler(context);
+  if (since === undefined) return reconcileLive(context);
   const awaitedManager = findAwaitedManager(context, resolved);
-  return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler);
+  return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler(context));
+}
+
+/** A plan of an earlier time in shadow mode is void. */
+function* reconcileLive(context: ReconcileContext): Program<ReconcileResult> {
+  const { draft, end } = yield* reconcileTraveler(context);
+  return { draft: draft.progress.shadow ? withProgress(draft, { shadow: undefined }) : draft, end };
 }
 
 /** Returns the userName of the manager, if the manager is active and has no traveler yet. */
