@@ -3,16 +3,12 @@ import type { TravelUser } from '../../src/translator/traveler.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
-const HOUR_MS = 3_600_000;
 /** Longer than `lateMs`. */
 const CHECK_MS = 31_000;
 const cityOf = (locality: string): ScimResource => ({ addresses: [{ type: 'work', locality }] });
 
 /** Makes reads and lists spell cities otherwise than the answers of PATCH and create. */
-function respellCities(
-  { travel }: ProvisioningFixture,
-  spell: (city: string) => string,
-) {
+function respellCities({ travel }: ProvisioningFixture, spell: (city: string) => string) {
   const respelled = (traveler: TravelUser): TravelUser => {
     const { address } = traveler;
     if (!address?.city) return traveler;

@@ -118,7 +118,7 @@ describe('a value that the travel API has accepted and does not show', () => {
 
 const keys = ['lang', 'travelPolicyId', 'roles.guest', 'roles.organizer', 'customFields.f', 'address.city'];
 
-function valueOf(key: string, number: number): Json {
+function valueAt(key: string, number: number): Json {
   if (key.startsWith('roles.')) return true;
   return key.startsWith('customFields.') ? [{ data: `v${number}` }] : `v${number}`;
 }
@@ -129,7 +129,7 @@ const anyWanted: fc.Arbitrary<Record<string, WantedField>> = fc
     Object.fromEntries(
       Object.entries(numbers).map(([key, number]) => [
         key,
-        number === null ? { kind: 'absent' } : value(valueOf(key, Number(number))),
+        number === null ? { kind: 'absent' } : value(valueAt(key, Number(number))),
       ]),
     ),
   );
@@ -153,8 +153,7 @@ it('whether or not each call was carried out, and however late, the traveler end
           const sent = beforeCall(applied, plan, traveler);
           if (fate === 'answered' || fate === 'done') traveler = applyPlan(plan, traveler);
           if (fate === 'late') late.push(plan);
-          applied =
-            fate === 'answered' ? afterAnswer(sent, plan, traveler, { rules, isOpen: true }) : sent;
+          applied = fate === 'answered' ? afterAnswer(sent, plan, traveler, { rules, isOpen: true }) : sent;
         }
         for (const plan of late) traveler = applyPlan(plan, traveler);
         applied = afterRead(applied, traveler, { rules, isOpen: true });

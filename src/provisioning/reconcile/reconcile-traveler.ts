@@ -17,9 +17,9 @@ import {
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { type Program, perform } from './effects.ts';
 import { linkTravelerOfLeaver } from './link/link-traveler.ts';
-import { endMissing, findRestoredTraveler, mustStayMissing } from './restored/traveler.ts';
 import { sentCreateOf } from './own-create.ts';
 import { withNotShownFindings } from './read-again.ts';
+import { endMissing, findRestoredTraveler, mustStayMissing } from './restored/traveler.ts';
 import { isScopeDecisive, reconcileOutOfScope, withScopeLeft } from './scope.ts';
 import { updateTraveler } from './update-traveler.ts';
 

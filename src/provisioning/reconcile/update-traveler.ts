@@ -15,7 +15,6 @@ import {
   type SendableFields,
   type WantedFields,
   withFinding,
-  withHold,
   withRefusals,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';

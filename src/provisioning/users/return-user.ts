@@ -1,5 +1,5 @@
 import type { Connection } from '../connection.ts';
-import { type Identity, isInactive,  } from '../identity.ts';
+import { type Identity, isInactive } from '../identity.ts';
 import {
   isLeaver,
   judgeNewcomer,

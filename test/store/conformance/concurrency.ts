@@ -4,7 +4,6 @@ import { scimTokens } from '../../../src/store/credentials/credentials.ts';
 import { imports } from '../../../src/store/identities/imports.ts';
 import { waitForLockWaits } from '../../fixtures/lock-waits.ts';
 import {
-  createOf,
   fixture,
   importedIdentity,
   linkedOutcome,

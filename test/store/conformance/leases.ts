@@ -73,28 +73,6 @@ export function describeLeases(open: OpenDatabase): void {
       expect(await leases.acquire('okta', 'a', lease('k1'))).toMatchObject({ generation: 2 });
     });
 
-    it('after an expired one returns no observation, because the calls of the crashed holder are unknown', async () => {
-      const { add, leases, read } = await fixture(open);
-      await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
-      await leases.acquire('okta', 'a', lease('k1'));
-      await leases.release('okta', 'a', 'k1');
-      expect((await leases.acquire('okta', 'a', lease('k2')))?.identity.observed?.email).toBe('a@x');
-      expect((await leases.acquire('okta', 'a', lease('k3', NOW + 1000)))?.identity.observed).toBeUndefined();
-      expect((await read('a')).observed).toBeUndefined();
-    });
-
-    it('of a crashed process that is ended at start also clears the observation', async () => {
-      const { add, leases, read } = await fixture(open);
-      await add(
-        person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }),
-        person('b', { travelId: 't2', observed: traveler('t2', 'b@x') }),
-      );
-      await leases.acquire('okta', 'a', lease('k1'));
-      await leases.releaseAll();
-      expect((await leases.acquire('okta', 'a', lease('k2')))?.identity.observed).toBeUndefined();
-      expect((await read('b')).observed?.email).toBe('b@x');
-    });
-
     it('lets only its holder wait for an address', async () => {
       const { add, reconcileQueue, leases, read } = await fixture(open);
       await add(person('a', { state: 'synced' }));

@@ -255,8 +255,7 @@ function* parkTraveler(
   const judged = withProgress(draft, { predecessor });
   const email = isAdministrator(traveler) ? undefined : yield* newParkingAddress(context, draft);
   if (email === undefined) return { draft: judged, email: 'heldByLeaver' };
-  if ((yield* perform('announce', judged)) !== 'done')
-    return endInFailure(judged, leaseLostFailure);
+  if ((yield* perform('announce', judged)) !== 'done') return endInFailure(judged, leaseLostFailure);
   const answer = yield* perform('patchTraveler', id, { email });
   switch (answer.kind) {
     case 'ok':
