@@ -97,7 +97,7 @@ function needsRead(key: FieldKey): boolean {
 type Step =
   | { kind: 'set' | 'adopt'; planned: PlannedValue }
   | { kind: 'putBack'; value: Json }
-  | { kind: 'remove' | 'release' }
+  | { kind: 'remove' | 'release' | 'keep' }
   | undefined;
 
 function stepFor(key: FieldKey, input: PlanInput): Step {
@@ -166,8 +166,8 @@ function stepToPutBack(key: FieldKey, input: PlanInput): Step {
   if (parseFieldKey(key).kind === 'role') return undefined;
   const shown = readField(observed, key) ?? null;
   const isDone = showsValue(observed, { key, sent: entry.before, rules });
-  const isLeft = isDone || isDrift(key, entry, shown) || isRefused(key, entry.before, input);
-  return isLeft ? { kind: 'release' } : { kind: 'putBack', value: entry.before };
+  if (isDone || isDrift(key, entry, shown)) return { kind: 'release' };
+  return isRefused(key, entry.before, input) ? { kind: 'keep' } : { kind: 'putBack', value: entry.before };
 }
 
 function isRefused(key: FieldKey, value: Json, { refused, basis }: PlanInput): boolean {
@@ -221,7 +221,8 @@ function elementKey(head: string, index: string, change: TravelerChange | undefi
 export function findDrift(applied: AppliedFields, observed: TravelUser): Finding[] {
   return Object.entries(applied).flatMap(([key, entry]) => {
     const now = readField(observed, key) ?? null;
-    if (!isDrift(key, entry, now)) return [];
+    const isHidden = key === 'archived' && observed.isArchivedUnknown === true;
+    if (isHidden || !isDrift(key, entry, now)) return [];
     return [
       {
         field: key,

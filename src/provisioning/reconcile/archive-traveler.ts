@@ -152,8 +152,11 @@ function* archiveOrDelete(
   if (context.connection.policies.deprovision === 'archive')
     return yield* sendArchive(context, draft, travelId);
   // Until the answer, nobody knows whether the traveler still exists.
-  const sent = { ...draft, applied: beforeCall(draft.applied, archivePlan, draft.observed) };
-  if (!(yield* announceCall(context, sent))) return endInFailure(draft, leaseLostFailure);
+  const open = withCallOpen(context, {
+    ...draft,
+    applied: beforeCall(draft.applied, archivePlan, draft.observed),
+  });
+  if (!(yield* announceCall(context, open))) return endInFailure(draft, leaseLostFailure);
   const answer = yield* perform('removeTraveler', travelId);
   switch (answer.kind) {
     case 'ok':
@@ -171,7 +174,7 @@ function* archiveOrDelete(
     }
     case 'unauthorized':
     case 'unavailable': {
-      const kept = isOutcomeUnknown(answer) ? withCallOpen(context, sent) : draft;
+      const kept = isOutcomeUnknown(answer) ? open : draft;
       const isBare = answer.kind === 'unavailable' && answer.bareStatus !== undefined;
       return isBare
         ? yield* archiveMeanwhile(context, kept, { travelId, failure: answer })

@@ -1,3 +1,4 @@
+import type { Json } from '../../schema/resource.ts';
 import type {
   AppliedFields,
   FieldKey,
@@ -164,6 +165,13 @@ export function isOutcomeUnknown(failure: TravelFailure): boolean {
   return failure.isDoubtful === true || (!failure.isRejected && !failure.isThrottled);
 }
 
+/** A value that the travel API has refused; null for a removal. */
+export interface Refusal {
+  key: FieldKey;
+  value: Json;
+  reason: string;
+}
+
 /**
  * Records the fields that the travel API refused, with their values and the version of the rules. The same value is not
  * sent again under the same rules.
@@ -171,14 +179,10 @@ export function isOutcomeUnknown(failure: TravelFailure): boolean {
 export function withRefusals(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  refusals: { key: FieldKey; reason: string; wanted: WantedFields }[],
+  refusals: Refusal[],
 ): OutcomeDraft {
   const added: RefusedFields = {};
-  for (const { key, reason, wanted } of refusals) {
-    const field = wanted[key];
-    // Null means that the removal of the value was refused.
-    const value = field && 'value' in field ? (field.value ?? null) : null;
+  for (const { key, value, reason } of refusals)
     added[key] = { value, basis: context.rulesSnapshot.version, reason };
-  }
   return { ...draft, refused: { ...draft.refused, ...added } };
 }

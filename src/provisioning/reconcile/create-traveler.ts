@@ -3,7 +3,7 @@ import { emptyPlan, findInvalidFields, makePlan, type Plan } from '../../transla
 import type { AppliedFields, Finding } from '../../translator/translation.ts';
 import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
-import type { Identity } from '../identity.ts';
+import { type Identity, isInactive } from '../identity.ts';
 import { isLeaver } from '../people/takeover.ts';
 import { type CreateAnswer, refusalReason, type TravelFailure } from '../travel-ports.ts';
 import {
@@ -44,6 +44,9 @@ export function* linkOrCreateTraveler(
   const found = yield* linkOwnCreate(context, draft, create);
   if (found === 'gone' || 'end' in found) return found;
   if (isCreateAwaited(context, found.draft)) {
+    // For who has left meanwhile no traveler is made that is in use; whether there is one is known once the wait is over.
+    const isLeaver = isInactive(context.identity) && create.applied['archived']?.sent !== true;
+    if (isLeaver) return endInState(found.draft, 'synced');
     const again = sentCreateOf(found.draft) ?? create;
     return yield* sendCreate(context, found.draft, { ...again, rounds: ROUNDS });
   }
@@ -111,7 +114,8 @@ function* sendCreate(
   const { creating, applied, rounds } = tried;
   const { email, key } = creating;
   const sent = { ...draft, creating, applied };
-  const announcement = yield* announceCreate(sent, email);
+  const open = withCallOpen(context, sent);
+  const announcement = yield* announceCreate(open, email);
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(draft, email), {
       rounds: rounds - 1,
@@ -121,7 +125,7 @@ function* sendCreate(
   const plan = planOfCreate(applied);
   const answer = yield* perform('createTraveler', toNewTraveler(plan), key);
   if (answer.kind === 'ok') return yield* continueCreated(context, sent, plan, answer);
-  if (isOutcomeUnknown(answer)) return endInFailure(withCallOpen(context, sent), answer);
+  if (isOutcomeUnknown(answer)) return endInFailure(open, answer);
   return yield* handleCreateFailure(context, draft, { ...tried, plan, failure: answer });
 }
 
@@ -296,12 +300,8 @@ function* handleCreateFailure(
         const noted = withFinding(draft, findings.refused('*', undefined, reason || 'no field was named'));
         return endInState(noted, 'pending');
       }
-      const wanted = wantedOfCreate(applied);
-      const remaining = withRefusals(
-        context,
-        draft,
-        named.map((key) => ({ key, reason, wanted })),
-      );
+      const refusals = named.map((key) => ({ key, reason, value: applied[key]?.sent ?? null }));
+      const remaining = withRefusals(context, draft, refusals);
       return yield* createTraveler(context, remaining, { rounds: rounds - 1, isChecked: false });
     }
     case 'forbidden':
@@ -315,13 +315,6 @@ function* handleCreateFailure(
     case 'unavailable':
       return endInFailure(before, failure);
   }
-}
-
-function wantedOfCreate(applied: AppliedFields): WantedFields {
-  const wanted = Object.entries(applied).map(
-    ([key, { sent: value, source }]) => [key, { kind: 'value', value, source }] as const,
-  );
-  return Object.fromEntries(wanted);
 }
 
 /**

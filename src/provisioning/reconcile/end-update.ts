@@ -65,6 +65,9 @@ function isRefusalCurrent(
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
     return draft.waitingFor !== undefined || context.identity.origin.successor !== undefined;
   const field = fields[key];
-  if (field?.kind !== 'value') return refused === null && key in draft.applied;
+  const record = draft.applied[key];
+  // A removal, or a value from before the bridge owned the field.
+  if (field?.kind !== 'value')
+    return record !== undefined && (refused === null || isDeepStrictEqual(refused, record.before));
   return isDeepStrictEqual(field.value, refused);
 }

@@ -5,6 +5,7 @@ import type { TravelUser } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import { retryDelay } from '../identity.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from './context.ts';
+import { leaseDuration } from './run/lease.ts';
 
 // What is unknown of a traveler until it is read (docs/architecture.md, Unknown until read).
 
@@ -42,14 +43,21 @@ export function withObservationCompared(
   return { ...draft, applied: afterRead(draft.applied, observed, { rules, isOpen: true }) };
 }
 
-/** Returns the draft of a call that has ended without an answer: until `lateMs` after its time-out it may still be carried out. */
-export function withCallOpen({ time, connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const readAgainAt = Math.max(draft.readAgainAt ?? 0, time.now + connection.lateMs);
-  return { ...draft, readAgainAt };
+/**
+ * Returns the draft to commit before a call: until `lateMs` after the latest end of the call it may be carried out, if it is not answered. The
+ * call ends before a lease that begins now.
+ */
+export function withCallOpen(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const { time, connection } = context;
+  return withReadBy(draft, time.now + leaseDuration(connection) + connection.lateMs);
+}
+
+function withReadBy(draft: OutcomeDraft, time: number): OutcomeDraft {
+  return { ...draft, readAgainAt: Math.max(draft.readAgainAt ?? 0, time) };
 }
 
 /**
- * Returns the draft after the answer to a call, from the one that was committed before it. If the answer does not show a value that no travel
+ * Returns the draft after the answer to a call, with the records that were committed before it and the time of earlier calls. If the answer does not show a value that no travel
  * API rewrites, the traveler is read again, because the value may only be late.
  */
 export function withAnswer(
@@ -66,7 +74,7 @@ export function withAnswer(
   const isLate = acceptedAndNotShown(applied, answer, rules).some(
     (key) => keys.includes(key) && applied[key]?.resendAt === undefined,
   );
-  return isLate ? withCallOpen(context, draft) : draft;
+  return isLate ? withReadBy(draft, context.time.now + context.connection.lateMs) : draft;
 }
 
 /** Moves the times of values that were just sent again, and are still not shown. */

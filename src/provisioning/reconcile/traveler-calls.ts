@@ -80,12 +80,12 @@ export function* sendPatch(
   { travelId, plan, omit = [] }: Patch,
 ): Program<PatchResult> {
   const change = toTravelerChange(plan, draft.observed, omit);
-  const sent = { ...draft, applied: beforeCall(draft.applied, plan, draft.observed) };
-  if (!(yield* announceCall(context, sent))) return { draft, failure: leaseLostFailure, change };
+  const committed = { ...draft, applied: beforeCall(draft.applied, plan, draft.observed) };
+  const open = withCallOpen(context, committed);
+  if (!(yield* announceCall(context, open))) return { draft, failure: leaseLostFailure, change };
   const answer = yield* perform('patchTraveler', travelId, change);
-  if (answer.kind === 'ok') return { draft: withAnswer(context, sent, { plan, answer: answer.value }) };
-  const isUnknown = isOutcomeUnknown(answer);
-  return { draft: isUnknown ? withCallOpen(context, sent) : draft, failure: answer, change };
+  if (answer.kind === 'ok') return { draft: withAnswer(context, committed, { plan, answer: answer.value }) };
+  return { draft: isOutcomeUnknown(answer) ? open : draft, failure: answer, change };
 }
 
 /** Reads the linked traveler into the draft. Returns `gone` if it does not exist any more. */

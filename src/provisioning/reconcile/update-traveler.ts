@@ -12,6 +12,7 @@ import {
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
+  type Refusal,
   type SendableFields,
   type WantedFields,
   withFinding,
@@ -325,16 +326,11 @@ function isAlone({ set, remove }: Plan): boolean {
   return Object.keys(set).length + remove.length === 1;
 }
 
-interface Refusal {
-  key: FieldKey;
-  reason: string;
-}
-
 /** Returns a refusal of each field that the answer names, or of every sent field if it names none. */
 function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
   return (keys.length > 0 ? keys : [...Object.keys(tried.set), ...tried.remove]).map((key) => ({
-    key,
-    reason,
+    ...{ key, reason },
+    value: tried.set[key]?.value ?? null,
   }));
 }
 
@@ -344,11 +340,7 @@ function withRefusedFields(
   refusals: Refusal[],
 ): UpdateRound {
   const { draft, fields } = sending;
-  const refused = withRefusals(
-    context,
-    draft,
-    refusals.map((refusal) => ({ ...refusal, wanted: fields })),
-  );
+  const refused = withRefusals(context, draft, refusals);
   // A leaver whom the travel API does not archive still uses the address.
   const isStaying = isInactive(context.identity) && refusals.some(({ key }) => key === 'archived');
   const left = isStaying ? withoutParkingAddress(context, { draft: refused, fields }) : { draft: refused };

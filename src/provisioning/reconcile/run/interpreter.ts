@@ -91,16 +91,14 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
     ...ruleReads(deps, attempt, commitFirst),
     ...calls(deps, attempt, { commitFirst, onRead: (...travelers) => travelersRead.push(...travelers) }),
     ...storeWrites(deps, attempt, { commitFirst, onWait: (email) => awaitedEmails.push(email) }),
-    announce: async (planned) => {
-      // The call begins after the commit, which takes some time.
+    announce: async (announcement) => {
       const callEndsBy = now() + leaseDuration(connection);
-      const readAgainAt = Math.max(planned.readAgainAt ?? 0, callEndsBy + connection.lateMs);
-      const announcement = planned.isCall ? { ...planned, readAgainAt } : planned;
       const isInCommit = pending && !pending.commit.isBegun() && canBeCommitted(pending.write, announcement);
       await commitFirst(isInCommit ? { announcement } : undefined);
       const result = isInCommit ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
       if (result === 'done' && announcement.creating) announcedEmails.push(announcement.creating.email);
-      const isTooLate = planned.isCall && now() + connection.callTimeoutMs > callEndsBy;
+      // The call begins after the commit, which takes some time.
+      const isTooLate = announcement.isCall && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
     findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
