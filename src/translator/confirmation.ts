@@ -37,6 +37,11 @@ export function areSameSpellings(key: FieldKey, one: Json, other: Json): boolean
   return isSame(one, other) || isSame(other, one);
 }
 
+/** True for a text that a travel API may rewrite. */
+export function isRewritten(key: FieldKey, { fields: table }: Rules): boolean {
+  return parseFieldKey(key).kind !== 'role' && confirmationOf(key, table) === undefined;
+}
+
 /** Replaces texts, also those of custom fields, by their letters and digits. */
 function withPlainTexts(value: Json): Json {
   if (typeof value === 'string') return plainText(value);

@@ -1,5 +1,5 @@
 import type { Json } from '../schema/resource.ts';
-import { areSameSpellings, showsOtherValue } from './confirmation.ts';
+import { areSameSpellings, isRewritten, showsOtherValue } from './confirmation.ts';
 import type { Plan } from './plan.ts';
 import type { Rules } from './rules.ts';
 import type { AppliedField, AppliedFields, FieldKey } from './translation.ts';
@@ -135,10 +135,11 @@ export function acceptedAndNotShown(applied: AppliedFields, traveler: TravelUser
 
 /** Returns true if the traveler shows every value that was sent and that no travel API rewrites. */
 export function showsCreatedValues(traveler: TravelUser, applied: AppliedFields, rules: Rules): boolean {
-  // A create omits `archived: false`, and where the travel API archives by a call of its own, it may have been carried out without it.
-  return Object.entries(applied).every(
-    ([key, { sent }]) => key === 'archived' || sent === null || !showsOther(traveler, { key, sent, rules }),
-  );
+  return Object.entries(applied).every(([key, { sent }]) => {
+    // A create omits `archived: false`, and where the travel API archives by a call of its own, it may have been carried out without it.
+    if (key === 'archived' || sent === null || isRewritten(key, rules)) return true;
+    return readField(traveler, key) !== undefined && !showsOther(traveler, { key, sent, rules });
+  });
 }
 
 /** True if the traveler shows another value of an owned field than the travel API has shown: it was changed in the travel service. */

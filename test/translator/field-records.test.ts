@@ -113,6 +113,7 @@ describe('a value that the travel API has accepted and does not show', () => {
     const created = { travelPolicyId: { sent: 'p-1', source: 'p' }, archived: { sent: true, source: false } };
     expect(showsCreatedValues({ ...bare, travelPolicyId: 'p-1' }, created, rules)).toBe(true);
     expect(showsCreatedValues({ ...bare, travelPolicyId: 'p-2' }, created, rules)).toBe(false);
+    expect(showsCreatedValues(bare, created, rules)).toBe(false);
   });
 });
 

@@ -47,6 +47,10 @@ export function* linkOrCreateTraveler(
     // For who has left meanwhile no traveler is made that is in use; whether there is one is known once the wait is over.
     const isLeaver = isInactive(context.identity) && create.applied['archived']?.sent !== true;
     if (isLeaver) return endInState(found.draft, 'synced');
+    // Whoever has a former address of the person need not be the person.
+    const [wanted = ''] = candidateEmails(context);
+    if (addressKey(wanted) !== addressKey(create.creating.email))
+      return endInFailure(found.draft, lateCreateFailure, found.draft.readAgainAt);
     const again = sentCreateOf(found.draft) ?? create;
     return yield* sendCreate(context, found.draft, { ...again, rounds: ROUNDS });
   }

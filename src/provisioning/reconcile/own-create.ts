@@ -1,6 +1,6 @@
 import { showsCreatedValues } from '../../translator/field-records.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
-import type { Creating } from '../identity.ts';
+import { type Creating, isInactive } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import { endInFailure, type OutcomeDraft, type ReconcileContext, type ReconcileResult } from './context.ts';
 import { type Program, perform } from './effects.ts';
@@ -27,14 +27,15 @@ export function sentCreateOf({ travelId, creating, applied }: OutcomeDraft): Sen
  * value that no travel API rewrites.
  */
 export function isOwnCreate(
-  { rulesSnapshot: { rules } }: ReconcileContext,
+  { identity, rulesSnapshot: { rules } }: ReconcileContext,
   traveler: TravelUser,
   { creating: { email, at, wasFree }, applied }: SentCreate,
 ): boolean {
   if (addressKey(traveler.email) !== addressKey(email)) return false;
   if (wasFree) return true;
-  // A `createdAt` that is not a date is NaN, and the comparison is false.
-  const isNew = at === undefined || Date.parse(traveler.createdAt) >= at - CLOCK_DIFFERENCE_MS;
+  // Without a clock, a leaver loses access, because an admin can restore it. A `createdAt` that is not a date is NaN: the comparison is false.
+  const isNew =
+    at === undefined ? isInactive(identity) : Date.parse(traveler.createdAt) >= at - CLOCK_DIFFERENCE_MS;
   return isNew && showsCreatedValues(traveler, applied, rules);
 }
 
