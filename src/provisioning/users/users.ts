@@ -184,7 +184,7 @@ async function updateDesired(
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
       ? markForFindings(before)
-      : updateUser(deps.runtime, connection, { before, after, kind, statesDeparture });
+      : updateUser(deps.runtime, { before, after, kind, statesDeparture });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
     const stated = isPaused && kind === 'patch' ? statedBy(update.change, before) : undefined;
