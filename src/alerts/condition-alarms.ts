@@ -90,6 +90,7 @@ const announcements: Record<ConditionKind, Announcement> = {
   pausedConnection: { ended: 'The connection goes on.', toldElsewhere: 'opening' },
   importFailed: { ended: 'The import of travelers has ended without a failure.', isDelayed: true },
   importIncomplete: { ended: 'The last import read its list to the end, and enough of the known travelers.' },
+  proposedRules: { ended: 'No rules wait for an admin any more.' },
   missingGroups: { ended: 'All groups that the mapping names exist.', isDelayed: true, growth: 1 },
   refusedPeople: { ended: 'The travel API no longer refuses many people.', growth: 2 },
   findings: { ended: 'This finding no longer concerns many people.', growth: 2 },

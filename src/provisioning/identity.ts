@@ -31,8 +31,6 @@ export const holdCauses = [
   'neverProvisioned',
   /** Another person takes the place of a leaver. */
   'return',
-  /** A change of rules or lookups would change many people at once. */
-  'rules',
 ] as const;
 
 export type HoldCause = (typeof holdCauses)[number];

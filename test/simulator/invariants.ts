@@ -38,7 +38,7 @@ export async function readDecided(
     aboutGuarded: new Set(record.approvedGuarded),
     withoutReturn: await findLeftAgain(world, people),
     withoutLink: new Set<number>(),
-    withoutRules: await findWithoutRules(world, people),
+    withoutRules: new Set<number>(),
     ofLeavers: await readTravelersOfLeavers(world),
     takenForExisting: await findTakenForExisting(world, { people, record }),
   };
@@ -53,7 +53,7 @@ export async function readDecided(
       decided.withoutReturn.add(person.index);
     if (decision.cause === 'guarded' && decision.answer === 'discarded' && travelId === undefined && person)
       decided.withoutLink.add(person.index);
-    if (travelId === undefined || decision.cause === 'rules') continue;
+    if (travelId === undefined) continue;
     if (decision.answer === 'discarded') decided.keptActive.add(travelId);
     if (decision.cause === 'guarded') decided.aboutGuarded.add(travelId);
   }
@@ -82,24 +82,6 @@ async function findLeftAgain(world: World, people: ObservedState['people']): Pro
     if (identity && isInactive(identity) && isReturnHeld(identity)) left.add(index);
   }
   return left;
-}
-
-/**
- * Finds the people whom discarded rules hold, and those whom they concern who had no reason for an attempt since. One whose attempt came only
- * after the decision needs none of its own.
- */
-async function findWithoutRules(world: World, people: ObservedState['people']): Promise<Set<number>> {
-  const held = await Promise.all(
-    people.map(async ({ index, current }) => {
-      const identity = await storedIdentity(world, current);
-      if (!identity) return [];
-      const rules = await world.store.holds.findHeldRules(identity.connection);
-      if (rules?.answer !== 'discarded') return [];
-      const isEarlier = identity.rulesGeneration > 0 && identity.rulesGeneration < rules.generation;
-      return identity.hold?.cause === 'rules' || isEarlier ? [index] : [];
-    }),
-  );
-  return new Set(held.flat());
 }
 
 /** Finds the travelers that no admin has made, and of which the bridge has owned nothing when it linked them. */

@@ -34,6 +34,7 @@ export const conditionKinds = [
   'importFailed',
   'importIncomplete',
   'importMaximum',
+  'proposedRules',
   'missingGroups',
   'refusedPeople',
   'findings',
@@ -95,6 +96,7 @@ export function findConditions(facts: ConditionFacts): Condition[] {
     ...facts.counts.map((count) => countedCondition(count, isNamed)),
     ...facts.modes.map(pausedCondition),
     ...importConditions(facts, isNamed),
+    ...facts.proposedRules.map((proposed) => proposedCondition(proposed, isNamed)),
     ...facts.missingGroups.map((missing) => groupCondition(missing, isNamed)),
     ...facts.summaries.flatMap((summary) => peopleConditions(summary, isNamed)),
     certificateCondition(facts),
@@ -189,7 +191,7 @@ function outageCondition(fact: LocalFact, { summaries, now }: ConditionFacts, of
   };
 }
 
-const holdReasons: Record<Exclude<HoldCause, 'rules'>, string> = {
+const holdReasons: Record<HoldCause, string> = {
   safetyValve: 'more people leave at once than the safety valve lets pass',
   guarded: 'the travelers administer the travel service',
   neverProvisioned: 'the identity provider has deleted people whom it had never sent',
@@ -217,10 +219,7 @@ function countedCondition({ connection, cause, count, since }: AlarmCount, isNam
     default:
       return {
         ...{ ...base, kind: 'hold', subject: cause, severity: 'warning', path: `/held/${id}/${cause}` },
-        text:
-          cause === 'rules'
-            ? `A change of rules or lookups${of} is held that would affect ${peopleText(count)}.`
-            : `Changes of ${peopleText(count)}${of} are held: ${holdReasons[cause]}.`,
+        text: `Changes of ${peopleText(count)}${of} are held: ${holdReasons[cause]}.`,
         command: 'npx jetbridge holds list',
       };
   }
@@ -271,6 +270,19 @@ function incompleteText(last: ReturnType<typeof lastImportOf>, of: string): stri
   return `The last import${of} read ${read} before its pages repeated or ended: nobody is taken for gone.`;
 }
 
+function proposedCondition(
+  { connection, since }: ConditionFacts['proposedRules'][number],
+  isNamed: boolean,
+): Condition {
+  const of = isNamed ? ` of ${connection}` : '';
+  return {
+    ...{ kind: 'proposedRules', connection, severity: 'warning', since },
+    text: `Other rules${of} wait for an admin, because they would change more than 100 people; the rules in force stay so.`,
+    path: `/mappings?connection=${encodeURIComponent(connection)}`,
+    command: 'npx jetbridge mapping proposed',
+  };
+}
+
 /** Tells groups without their names, which may say more than everybody may know. */
 function groupCondition({ connection, count }: MissingGroups, isNamed: boolean): Condition {
   const of = isNamed ? ` of ${connection}` : '';
@@ -287,7 +299,7 @@ const expectedFindings = new Set<string>([
   ...Object.values(plannedCalls).map(({ code }) => code),
   ...Object.values(shadowCalls).map(({ code }) => code),
   ...['keptActive', 'outOfScope', 'passedOn', 'otherPerson', 'movedTo', 'movedFrom', 'erasedTraveler'],
-  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'returnHeld', 'rulesHeld'],
+  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'returnHeld'],
   ...['notDeleted', 'rolePreexisting', 'managerAwaited', 'managerNotLinked', 'unconfirmed'],
   ...['emailReserved', 'emailHeldByLeaver', 'unclearAnswer', 'forbidden', 'refusedByTravelApi'],
 ]);

@@ -252,7 +252,6 @@ const holdCodes = {
   guarded: ['privileged', 'ownCredential', 'guarded'],
   neverProvisioned: ['neverProvisioned'],
   return: ['returnHeld'],
-  rules: ['rulesHeld'],
 } satisfies Record<HoldCause, string[]>;
 
 function heldBecause({ hold, findings }: Identity): string {

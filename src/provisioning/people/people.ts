@@ -112,7 +112,6 @@ export const findingCodes = [
   'roleNotAllowed',
   'rolePreexisting',
   'roleUnknown',
-  'rulesHeld',
   'safetyValve',
   'scopeUnresolved',
   'secondUser',

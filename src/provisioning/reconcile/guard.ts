@@ -152,28 +152,6 @@ function isFieldChanging(
 }
 
 /**
- * Holds the draft because of a change of rules. If the identity is already held for another cause, that cause stays.
- */
-export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const { hold, findings: earlier } = context.identity;
-  if (!hold || hold.cause === 'rules') return withHold(context, draft, 'rules');
-  const others = earlier.filter(({ code }) => code !== findings.heldRules().code);
-  return withFinding({ ...draft, hold, findings: others }, findings.heldRules());
-}
-
-/**
- * True if the only reason to reconcile the identity is a change of rules, and an admin has not approved that change.
- */
-export function* isHeldByRulesChange({ identity, rulesSnapshot }: ReconcileContext): Program<boolean> {
-  const { rulesGeneration, version, progress } = identity;
-  if (rulesGeneration === 0 || rulesGeneration >= rulesSnapshot.generation) return false;
-  // If an admin has approved a hold for another cause, reconcile at once, as after a write of the IdP.
-  if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
-    return false;
-  return progress.settledVersion === version && !(yield* perform('mayApplyRules', rulesSnapshot));
-}
-
-/**
  * True for an archived administrator whose traveler comes from another connection: an admin must approve the
  * reactivation.
  */

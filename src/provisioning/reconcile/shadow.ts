@@ -59,9 +59,7 @@ export function* reconcileInShadow(
 function asStored(context: ReconcileContext): OutcomeDraft {
   const { identity, translation } = context;
   const { waitingFor, hold } = identity;
-  // A change of rules is approved with the plan.
-  const kept = hold?.cause === 'rules' ? undefined : hold;
-  return withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold: kept });
+  return withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold });
 }
 
 /** After a failure the plan stays as it is known, unless the rules have changed since. */

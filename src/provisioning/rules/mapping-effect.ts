@@ -239,7 +239,6 @@ const foundByCallsOnly = [
   'safetyValve',
   'keptActive',
   'neverProvisioned',
-  'rulesHeld',
   'returnHeld',
   'ownCredential',
   'customFieldLost',
