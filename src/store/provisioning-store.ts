@@ -13,6 +13,7 @@ import { holds } from './queues/holds.ts';
 import { proposalStore } from './queues/proposed-rules.ts';
 import { reconcileQueue } from './queues/reconcile-queue.ts';
 import { rulesStore } from './queues/rules-in-force.ts';
+import { restoredPeople } from './restore/restored-people.ts';
 import type { Database } from './sql/database.ts';
 
 export type ProvisioningStore = ReturnType<typeof provisioningStore>;
@@ -34,5 +35,6 @@ export function provisioningStore(database: Database) {
     tasks: backgroundTasks(database),
     modes: connectionModes(database),
     shadowPlans: shadowPlans(database),
+    restored: restoredPeople(database),
   };
 }

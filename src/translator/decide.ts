@@ -62,8 +62,6 @@ export function addDecision(
 interface Candidate {
   source: CompiledSource;
   raws: readonly Json[];
-  /** The fault of all values, if they cannot be read yet. */
-  fault?: Fault;
   /** The group of the user that the condition of the rule has found. */
   group?: string | undefined;
 }
@@ -71,11 +69,6 @@ interface Candidate {
 /** Reads the values of sources, each when it is its turn. */
 export function* toCandidates(sources: readonly CompiledSource[], user: SourceUser): Generator<Candidate> {
   for (const source of sources) {
-    const awaited = source.awaitedManager?.(user);
-    if (awaited) {
-      yield { source, raws: [awaited.raw], fault: awaited.fault };
-      continue;
-    }
     const raws = source.valuesOf(user);
     const used = source.firstDecides ? raws.slice(0, 1) : raws;
     yield { source, raws: used, group: source.groupOf?.(user) };
@@ -152,10 +145,9 @@ function isSameTrial(one: Trial, other: Trial): boolean {
 }
 
 function* trialsOf(candidate: Candidate, reading: FieldReader): Generator<Trial> {
-  const { source, raws, fault } = candidate;
+  const { source, raws } = candidate;
   for (const raw of raws)
-    for (const prepared of fault ? [{ fault }] : preparedValues(source, raw))
-      yield tryValue({ candidate, raw, prepared }, reading);
+    for (const prepared of preparedValues(source, raw)) yield tryValue({ candidate, raw, prepared }, reading);
 }
 
 function tryValue(
@@ -187,8 +179,6 @@ function wantedBy(trials: Trial[], appliedSource: Json | undefined): WantedField
   if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
     return { kind: 'kept' };
   const unresolved = trials.filter(({ faults }) => faults.some(({ kind }) => kind === 'unresolved'));
-  const keepsApplied = unresolved.some(({ faults }) => faults.some((fault) => fault.keepsApplied));
-  if (keepsApplied && appliedSource !== undefined) return { kind: 'unresolved', source: appliedSource };
   // Prefer the source of the applied value, so that the applied value stays.
   const chosen =
     unresolved.find(({ source }) => appliedSource !== undefined && isEqualJson(source, appliedSource)) ??

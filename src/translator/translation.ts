@@ -1,5 +1,5 @@
 import type { AttributeExpression } from '../schema/filter-parser.ts';
-import type { Json, ScimResource } from '../schema/resource.ts';
+import type { Json } from '../schema/resource.ts';
 
 /**
  * The key of a field of a traveler: a field with one value (`email`), a part of the address (`address.city`), a custom
@@ -90,13 +90,11 @@ export const noLookups: Lookups = {
  * resolved later. `self` and `circle` are never sent. `gone`: the value was resolved before, and its traveler has been
  * deleted. `replaced`: the manager has left, and the value or the traveler is that of another person now.
  */
-export type Reference = (
-  | { travelId: string; inactive?: 'keep' | 'clear' }
-  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' | 'replaced' | 'ambiguous' }
-) & {
-  /** The user of the manager, if there is one and it may be read. */
-  user?: ScimResource;
-};
+export type Reference =
+  | { travelId: string; isInactive?: true }
+  /** The manager is active and gets a traveler first. */
+  | { unresolved: 'notLinked'; userName?: string }
+  | { unresolved: 'unknown' | 'self' | 'circle' | 'gone' | 'replaced' | 'ambiguous' };
 
 /** The roles of the travel service (specification, "user"). */
 export const travelRoles = [

@@ -10,8 +10,7 @@ export function managerViolations(state: ObservedState): string[] {
 
 function referenceViolations(person: Person, state: ObservedState): string[] {
   const traveler = travelerOf(person, state);
-  const isDecided =
-    state.decided.withoutRules.has(person.index) || state.decided.withoutReturn.has(person.index);
+  const isDecided = state.decided.withoutRules.has(person.index);
   if (!person.current || !traveler || isDecided || state.record.guarded.has(traveler.id)) return [];
   // The traveler of a person who is out of scope keeps the manager.
   if (scopeOfPerson(person, state.record) === 'out') return [];
@@ -36,8 +35,7 @@ function referenceViolations(person: Person, state: ObservedState): string[] {
 function wantedManager(person: Person, state: ObservedState) {
   const replaced = replacementOf(person, state);
   const manager = replaced === 'sure' ? undefined : managerOf(person, state);
-  const isCleared =
-    manager?.current?.wanted.active === false && state.record.policies.inactiveManager === 'clear';
+  const isCleared = manager?.current?.wanted.active === false;
   const wanted = manager && manager !== person && !isCleared ? state.links.get(manager.index) : undefined;
   return { manager, isUnsure: replaced === 'unsure', isCleared, wanted };
 }

@@ -26,7 +26,6 @@ export interface Effects {
   findWaiters(email: string): Identity[];
   /** True if an active identity other than this one waits for the address. */
   isWaitedFor(email: string): boolean;
-  findByEmployeeNumber(number: string): Identity[] | undefined;
   isErased(travelId: string): boolean;
   /** Returns the ids of the identities that refer to this one, or by one of these values. */
   findReferrers(values: string[]): string[];
@@ -60,10 +59,6 @@ export interface Effects {
   noteSuccessor(note: Extract<IdentityChange, { kind: 'noteSuccessor' }>): void;
   /** Has an identity tried whose traveler has an address that this one needs (`ReconcileQueue.askForEmail`). */
   askForEmail(holder: Pick<Identity, 'connection' | 'id'>, email: string): void;
-  /** Saves the values by which others name the user as their manager (`Identities.saveNamingValues`). */
-  saveNamingValues(naming: { attribute: string; values: string[] }): void;
-  /** Makes these identities of the connection dirty, in batches. */
-  markReportsDirty(ids: string[]): void;
   saveReferences(rows: ReferenceRow[]): void;
   /** Saves the targets that were found, without those that would close a cycle of managers, and returns what is stored then. */
   linkReferences(found: FoundReferences): ReferenceRow[];

@@ -1,4 +1,3 @@
-import { isActive } from '../../schema/resource.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
@@ -8,14 +7,13 @@ import {
   newDraft,
   type ReconcileContext,
   type ReconcileResult,
+  withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
 import { reconcileInShadow } from './shadow.ts';
-import { tellReports } from './tell-reports.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
 /** The input of an attempt to reconcile an identity. */
@@ -25,8 +23,6 @@ export interface AttemptInput extends TranslationSource {
   generation: number;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail?: string | undefined;
-  /** The time at which the connection was paused; undefined if it is not. */
-  pausedAt: number | undefined;
   /** The time at which shadow mode began; undefined if the connection is not in it. */
   shadowSince: number | undefined;
   time: AttemptTime;
@@ -46,7 +42,7 @@ export interface Decision {
  */
 export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
   const { identity } = input;
-  const translated = yield* translateIdentity(input.connection, input);
+  const translated = yield* translateIdentity(input);
   if ('kind' in translated)
     return {
       result: endUntranslated(identity, translated),
@@ -54,7 +50,7 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
       rulesGeneration: identity.rulesGeneration,
     };
   const context = toContext(input, translated);
-  const result = yield* tellReports(context, yield* reconcileInMode(context, translated, input));
+  const result = yield* reconcileInMode(context, translated, input);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
   return { result, translated, rulesGeneration: translated.rulesSnapshot.generation };
@@ -72,21 +68,20 @@ function toContext(
   return { connection, identity, freeEmail, time, rulesSnapshot, baseline, translation, translateWith };
 }
 
-/** The mode of the connection, as `AttemptInput` has it. */
-type Mode = Pick<AttemptInput, 'pausedAt' | 'shadowSince'>;
-
 function reconcileInMode(
   context: ReconcileContext,
   { resolved }: TranslatedIdentity,
-  { pausedAt, shadowSince: since }: Mode,
+  { shadowSince: since }: Pick<AttemptInput, 'shadowSince'>,
 ): Program<ReconcileResult> {
-  if (since !== undefined) {
-    const awaitedManager = findAwaitedManager(context, resolved);
-    return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler);
-  }
-  return pausedAt === undefined
-    ? reconcileStated(context, reconcileTraveler)
-    : reconcileInPause(context, pausedAt, reconcileTraveler);
+  if (since === undefined) return reconcileLive(context);
+  const awaitedManager = findAwaitedManager(context, resolved);
+  return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler(context));
+}
+
+/** A plan of an earlier time in shadow mode is void. */
+function* reconcileLive(context: ReconcileContext): Program<ReconcileResult> {
+  const { draft, end } = yield* reconcileTraveler(context);
+  return { draft: draft.progress.shadow ? withProgress(draft, { shadow: undefined }) : draft, end };
 }
 
 /** Returns the userName of the manager, if the manager is active and has no traveler yet. */
@@ -96,9 +91,7 @@ function findAwaitedManager(
 ): string | undefined {
   if (translation.fields.managerId?.kind !== 'unresolved') return undefined;
   for (const reference of references.values()) {
-    const { user } = reference;
-    const isAwaited = 'unresolved' in reference && reference.unresolved === 'notLinked';
-    if (isAwaited && user && isActive(user)) return String(user.userName);
+    if ('userName' in reference) return reference.userName;
   }
   return undefined;
 }

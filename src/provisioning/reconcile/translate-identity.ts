@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ScimResource } from '../../schema/resource.ts';
+import { isStated, withoutStated } from '../../schema/stated-attributes.ts';
 import { toTravel } from '../../translator/to-travel.ts';
 import type { AppliedFields, Snapshot, Translation } from '../../translator/translation.ts';
 import { dayOf } from '../../translator/values/dates.ts';
-import type { ConnectionSettings } from '../connection.ts';
 import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
@@ -54,29 +55,28 @@ export interface TranslationSource {
  * If a value is missing from the lookups, reads the lookups again and translates once more. Returns a failure if the
  * lookups could never be read.
  */
-export function* translateIdentity(
-  connection: Pick<ConnectionSettings, 'policies'>,
-  { generation, ...source }: { generation: number } & TranslationSource,
-): Program<TranslatedIdentity | TravelFailure> {
+export function* translateIdentity({
+  generation,
+  ...source
+}: { generation: number } & TranslationSource): Program<TranslatedIdentity | TravelFailure> {
   const rulesSnapshot = yield* perform('readRules', generation);
   if ('kind' in rulesSnapshot) return rulesSnapshot;
-  const { policies } = connection;
-  const first = yield* translateUnder({ ...source, policies }, rulesSnapshot);
+  const first = yield* translateUnder(source, rulesSnapshot);
   if (!first.translation.needsFreshLookups) return first;
   const fresh = yield* perform('refreshRules');
   if ('kind' in fresh || fresh.version === rulesSnapshot.version) return first;
   const { before, stored } = first.resolved;
-  const again = yield* translateUnder({ ...source, policies, references: stored }, fresh);
+  const again = yield* translateUnder({ ...source, references: stored }, fresh);
   return { ...again, resolved: { ...again.resolved, before } };
 }
 
 function* translateUnder(
-  source: TranslationSource & Pick<ConnectionSettings, 'policies'>,
+  source: TranslationSource,
   rulesSnapshot: RulesSnapshot,
 ): Program<TranslatedIdentity> {
-  const { identity, newUser, policies } = source;
+  const { identity, newUser } = source;
   const { rules } = rulesSnapshot;
-  const resolved = yield* resolveReferences({ ...source, ...policies }, rules);
+  const resolved = yield* resolveReferences(source, rules);
   const memberships = yield* findNamedMemberships(rules);
   const namesUnknownGroup = yield* findUnknownGroups(rules);
   const { references } = resolved;
@@ -87,7 +87,7 @@ function* translateUnder(
   const isWithoutGroups = !memberships?.length && namesUnknownGroup === undefined;
   const isKnown = newUser?.rulesSnapshot === rulesSnapshot && references.size === 0 && isWithoutGroups;
   const translation = isKnown ? newUser.translation : translateWith(identity.applied);
-  const baseline = translateBaseline(rulesSnapshot, identity, references);
+  const baseline = translateBaseline(rulesSnapshot, identity, { relations, translation });
   return { ...{ rulesSnapshot, resolved, baseline, translateWith }, translation };
 }
 
@@ -109,14 +109,30 @@ export function translateStored(
     : { ...translation, findings: [...translation.findings, ...unresolved] };
 }
 
-/** Translates the user as imported. It was in no group: only the IdP has groups. */
+/**
+ * Translates the user as imported, which was in no group: only the IdP has groups. The user of a restored backup is in its present groups,
+ * and a value that the IdP has stated since then is none of the backup any more, so that it is sent.
+ */
 export function translateBaseline(
   { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
   identity: Identity,
-  references: Snapshot['references'],
+  { relations, translation }: { relations: StoredRelations; translation: Translation },
 ): WantedFields | undefined {
-  const { baseline } = identity.origin;
-  return baseline && toTravel(rules, baseline, { lookups, references, ...partsOf(identity) }).fields;
+  const { baseline, stated } = identity.origin;
+  if (!baseline) return undefined;
+  const { references } = relations;
+  const known = { lookups, ...partsOf(identity), ...(stated ? relations : { references }) };
+  const { fields } = toTravel(rules, baseline, known);
+  if (!stated) return fields;
+  const unstated = toTravel(rules, withoutStated(identity.desired, stated), known).fields;
+  const isNew = (key: string) => {
+    const wanted = translation.fields[key];
+    if (wanted?.kind !== 'value') return false;
+    // A user without `active` is active, too.
+    const isConfirmed = isStated(stated, key === 'archived' ? ['active'] : []);
+    return isConfirmed || (key !== 'archived' && !isDeepStrictEqual(unstated[key], wanted));
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !isNew(key)));
 }
 
 /** Returns the parts of a snapshot that are stored with an identity. */

@@ -115,18 +115,22 @@ export async function deleteUnclaimedOf(
   );
 }
 
-const selectRivals = compiledQuery((db, { account, connection, travelId, keep }: LinkedTraveler) =>
-  db
-    .selectFrom('identity')
-    .select(['id', 'connection_id'])
-    .where('account', '=', account)
-    .where('travel_id', '=', travelId)
-    .where('claimed', '=', sql.lit(0))
-    .where((row) => row.or([row('connection_id', '<>', connection), row('id', '<>', keep)])),
-);
+const selectRivals = compiledQuery((db, linked: LinkedTraveler) => rivalsOf(db, linked));
+
+/** Selects the unclaimed identities of the account that have the traveler, except for `keep`. */
+export function rivalsOf(db: Kysely<Tables>, { account, connection, travelId, keep }: LinkedTraveler) {
+  return db
+    .selectFrom('identity as rival')
+    .select(['rival.id', 'rival.connection_id'])
+    .where('rival.account', '=', account)
+    .where('rival.travel_id', '=', travelId)
+    .where('rival.claimed', '=', sql.lit(0))
+    .where((row) => row.or([row('rival.connection_id', '<>', connection), row('rival.id', '<>', keep)]));
+}
 
 interface LinkedTraveler extends Scope {
-  travelId: string;
+  /** Null if there is none. */
+  travelId: string | null;
   keep: string;
 }
 

@@ -95,10 +95,6 @@ export const identityTables = {
         where: 'deleted_at is null',
       },
       created: { columns: `${SCOPE}, created_at, id, active, deleted_at`, where: 'deleted_at is null' },
-      claimed: {
-        columns: `${SCOPE}, position, id, active`,
-        where: 'claimed = 1 and deleted_at is null',
-      },
       // With deleted people, who are listed for admins along it (docs/decisions/0059).
       last_modified: `${SCOPE}, last_modified, id, active, deleted_at`,
 
@@ -135,7 +131,7 @@ export const identityTables = {
       },
       leased: { columns: SCOPE, where: 'lease_until is not null' },
 
-      // Imports find what they have not seen, and the repair of times in the future what is later than now; tombstones expire by age.
+      // Imports find what they have not seen; tombstones expire by age.
       seen: `${SCOPE}, seen_at`,
       tombstones: { columns: `${SCOPE}, deleted_at`, where: 'deleted_at is not null' },
 

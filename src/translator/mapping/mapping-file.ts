@@ -20,7 +20,6 @@ import {
   plainTransforms,
   type Transform,
 } from '../values/transforms.ts';
-import { findManagerFaults, parseNamingAttribute, searchedAttributes } from './manager-settings.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
 import { findRoleFaults } from './role-faults.ts';
@@ -137,9 +136,7 @@ const requireOne = (names: readonly string[]) => ({ oneOf: names.map((one) => ({
 const inputShape = {
   scimAttribute: parsedText((text) => parseInputPath(text))
     .optional()
-    .describe(
-      'The SCIM path that is read; extensions by their URN, and attributes of the manager after manager., e.g. manager.department.',
-    ),
+    .describe('The SCIM path that is read; extensions by their URN.'),
   sources: z
     .array(parsedText((text) => parseInputPath(text, parseSourcePath)))
     .min(1, faultText('is empty', 'Name at least one SCIM path.'))
@@ -281,9 +278,6 @@ function unreachableRule(given: { first: number; value: string; isSameCondition:
       );
 }
 
-/** The schema of the attribute that names managers: one that is always searched, or a SCIM path. */
-const managerAttribute = z.union([z.enum(searchedAttributes), parsedText(parseNamingAttribute)]);
-
 /** The schema of a reference to a resource of the travel service, by id or by exact name. */
 const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
   error: faultText('names nothing', 'Write { "id": … } or { "name": … }.'),
@@ -336,9 +330,11 @@ export function mappingSchemaFor(table: readonly Field[]) {
         .optional(),
       manager: z
         .strictObject({
-          by: managerAttribute.describe(
-            'The attribute of managers that names them: one of these, or a SCIM path, e.g. urn:acme:hr:1.0:Person:badge. By default any of these, and the travel user id.',
-          ),
+          by: z
+            .enum(['id', 'userName', 'externalId', 'employeeNumber'])
+            .describe(
+              'The attribute of managers that names them; "userName" is the userName or an email address. By default any but the employee number, and the travel user id.',
+            ),
         })
         .optional(),
       phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
@@ -365,7 +361,7 @@ export function parseMapping(json: unknown, schema: typeof mappingSchema = mappi
   if (excess.length > 0) return { faults: excess };
   const result = schema.safeParse(json);
   if (!result.success) return { faults: toMappingFaults(result.error, schema) };
-  const faults = [...findRoleFaults(result.data), ...findManagerFaults(result.data)];
+  const faults = findRoleFaults(result.data);
   return faults.length > 0 ? { faults } : { mapping: result.data };
 }
 

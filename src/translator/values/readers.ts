@@ -234,19 +234,14 @@ export function isPhoneCountry(country: string): country is CountryCode {
 export const readManager: Reader = (raw, { references }) => {
   const reference = references.get(toVerbatimText(raw) ?? '') ?? { unresolved: 'unknown' };
   if (!('travelId' in reference)) return managerFaults[reference.unresolved];
-  const { travelId, inactive } = reference;
-  if (inactive === 'clear') return inactiveManager('is left out (inactiveManager)');
-  if (inactive === undefined) return { value: travelId };
-  return { value: travelId, note: inactiveManager('stays the manager of this user').fault };
+  return reference.isInactive ? inactiveManager : { value: reference.travelId };
 };
 
-function inactiveManager(effect: string): { fault: Fault } {
-  return unusable(
-    'managerInactive',
-    `The manager was deactivated in the identity provider, and ${effect}.`,
-    'Name the new manager in the identity provider.',
-  );
-}
+const inactiveManager = unusable(
+  'managerInactive',
+  'The manager was deactivated in the identity provider, and is left out.',
+  'Name the new manager in the identity provider; a manager who is active again is set by itself.',
+);
 
 const managerFaults = {
   unknown: unresolved(

@@ -22,7 +22,6 @@ import type { AttemptTime } from '../context.ts';
 import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
 import { canBeCommitted, type PendingWrite, type WriteCommit } from './commit.ts';
 import { leaseDuration, leaseEnded, leaseGuard } from './lease.ts';
-import { markDirty } from './notify-dependents.ts';
 import { storeReads } from './store-reads.ts';
 
 /** The store, the rules and the surroundings in which effects are carried out. */
@@ -104,7 +103,6 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       const isTooLate = hasFields && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
-    findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
     findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
     newId: deps.runtime.newId,
   });
@@ -234,8 +232,6 @@ function storeWrites(
         await deps.reconcileQueue.askForEmail(holder, email, now());
         deps.wake();
       }),
-    saveNamingValues: (naming) => afterCommit(() => identities.saveNamingValues(connection.id, id, naming)),
-    markReportsDirty: (ids) => afterCommit(() => markDirty(deps, connection.id, ids)),
     saveReferences: (rows) => afterCommit(() => references.save(connection.id, id, rows)),
     linkReferences: (found) =>
       afterCommit(() =>

@@ -5,5 +5,4 @@ export const causeNames: Record<HoldGroup['cause'], string> = {
   safetyValve: 'Safety valve',
   guarded: 'Administrators',
   neverProvisioned: 'People never sent',
-  return: 'People who return',
 };
