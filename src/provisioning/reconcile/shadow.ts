@@ -52,9 +52,7 @@ export function* reconcileInShadow(
 function asStored(context: ReconcileContext): OutcomeDraft {
   const { identity, translation } = context;
   const { waitingFor, hold } = identity;
-  // A change of rules is approved with the plan.
-  const kept = hold?.cause === 'rules' ? undefined : hold;
-  return withNotShownFindings(context, { ...newDraft(identity, translation), waitingFor, hold: kept });
+  return withNotShownFindings(context, { ...newDraft(identity, translation), waitingFor, hold });
 }
 
 /** Keeps the call in the progress. A plan that stays the same keeps its time. */
