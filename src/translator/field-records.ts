@@ -110,8 +110,10 @@ interface SentValue {
 /** True if the traveler has the value that was sent, or none after a removal. */
 export function showsValue(traveler: TravelUser, { key, sent, rules }: SentValue): boolean {
   if (key === 'archived' && traveler.isArchivedUnknown) return false;
-  if (sent === null) return readField(traveler, key) === undefined;
-  return hasValue(traveler, { key, wanted: sent, rules });
+  const isAbsent = readField(traveler, key) === undefined;
+  if (sent === null || isAbsent) return sent === null && isAbsent;
+  if (hasValue(traveler, { key, wanted: sent, rules })) return true;
+  return !isRewritten(key, rules) && !showsOther(traveler, { key, sent, rules });
 }
 
 /** The value that an answer shows. Where the travel API does not show whether a traveler is archived, an answer says that it is as sent. */

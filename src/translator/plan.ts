@@ -13,6 +13,7 @@ import type {
 } from './translation.ts';
 import {
   type CustomFieldValue,
+  hasValue,
   isArrayElement,
   parseFieldKey,
   readField,
@@ -133,7 +134,7 @@ function stepForValue(key: FieldKey, { value, source }: PlannedValue, input: Pla
   if (isRefused(key, value, input)) return undefined;
   const { observed, rules } = input;
   const isKnown = entry !== undefined && entry.seen !== undefined;
-  const isPresent = !isKnown && observed && showsValue(observed, { key, sent: value, rules });
+  const isPresent = !isKnown && observed && hasValue(observed, { key, wanted: value, rules });
   return { kind: isPresent ? 'adopt' : 'set', planned };
 }
 

@@ -261,14 +261,14 @@ test('a field has the values of the IdP, the rules, the request, the answer and 
         after: 'Byron',
       },
     ],
-    ...{ source: ' Byron ', wanted: 'Byron', sent: 'King', seen: 'KING', observed: 'Lovelace' },
+    ...{ source: ' Byron ', wanted: 'Byron', sent: 'King', answered: 'KING', observed: 'Lovelace' },
     refusal: 'too short',
   });
 });
 
 test('a value that the traveler had already is in step, and was not sent', () => {
   const identity = person('ada', {
-    applied: applied('King', { preexisting: true }),
+    applied: applied('King', { before: 'King' }),
     ...withLastName('King'),
   });
   const explained = explainFields(identity).find(({ field }) => field === 'lastName');

@@ -33,6 +33,7 @@ export function isOwnCreate(
 ): boolean {
   if (addressKey(traveler.email) !== addressKey(email)) return false;
   if (wasFree) return true;
+  if (traveler.archived && applied['archived']?.sent !== true) return false;
   // Without a clock, a leaver loses access, because an admin can restore it. A `createdAt` that is not a date is NaN: the comparison is false.
   const isNew =
     at === undefined ? isInactive(identity) : Date.parse(traveler.createdAt) >= at - CLOCK_DIFFERENCE_MS;

@@ -1,3 +1,4 @@
+import type { AppliedFields } from '../../../translator/translation.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
 import { findings } from '../../findings.ts';
 import { type Identity, isInactive, type Succession } from '../../identity.ts';
@@ -66,8 +67,11 @@ export function* linkOwnCreate(
   const found = yield* findOwnCreate(context, draft, create);
   if ('kind' in found) return endInFailure(draft, found);
   for (const traveler of found.own) {
-    const linked = yield* announceLink(context, draft, { traveler, applied: create.applied });
-    if (linked !== 'taken') return linked;
+    const linked = yield* linkIfAllowed(context, draft, {
+      ...{ traveler, own: create.applied },
+      leaver: undefined,
+    });
+    if (linked === 'gone' || (linked !== 'taken' && 'end' in linked)) return linked;
   }
   return { found: found.isFree ? 'none' : 'stranger', draft: found.draft };
 }
@@ -121,10 +125,8 @@ export function* linkExistingTraveler(
       return yield* announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
     const { leaver } = availability.value;
-    const isOwn = !leaver && create !== undefined && isOwnCreate(context, traveler, create);
-    const linked = isOwn
-      ? yield* announceLink(context, draft, { traveler, applied: create.applied })
-      : yield* linkIfAllowed(context, draft, { traveler, leaver });
+    const own = !leaver && create && isOwnCreate(context, traveler, create) ? create.applied : undefined;
+    const linked = yield* linkIfAllowed(context, draft, { traveler, leaver, own });
     if (linked !== 'taken') return linked;
   }
   if (isErased) return 'erased';
@@ -179,6 +181,8 @@ export function* readAvailability(
 interface Candidate {
   traveler: TravelUser;
   leaver: Identity | undefined;
+  /** The records of the create that has made the traveler; undefined for one that existed. */
+  own?: AppliedFields | undefined;
 }
 
 /**
@@ -193,8 +197,9 @@ interface OwnTravelerNeeded {
 function* linkIfAllowed(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { traveler, leaver }: Candidate,
+  { traveler, leaver, own }: Candidate,
 ): Program<ReconcileResult | TravelerGone | 'taken' | OwnTravelerNeeded> {
+  const applied = own ?? leaver?.applied ?? {};
   const row = leaver && judgementOn(context, draft, leaver);
   if (leaver && row === 3) return yield* waitForLeaverEmail(context, draft, { traveler, leaver });
   // Once the traveler has another address, or no administrator role any more, this identity is reconciled again.
@@ -203,12 +208,12 @@ function* linkIfAllowed(
     creating: undefined,
     waitingFor: draft.waitingFor ?? addressKey(traveler.email),
   };
-  if (!leaver && traveler.archived) return yield* parkTraveler(context, draft, traveler);
-  if (isGuarded(traveler, leaver?.applied ?? {}) && !isApproved(context.identity, 'guarded'))
+  if (!leaver && !own && traveler.archived) return yield* parkTraveler(context, draft, traveler);
+  if (isGuarded(traveler, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(waiting, findings.privileged()), 'guarded'), 'held');
   return leaver && row
     ? yield* takeOver(context, draft, { traveler, leaver, row })
-    : yield* announceLink(context, draft, { traveler, applied: {} });
+    : yield* announceLink(context, draft, { traveler, applied });
 }
 
 /** A judgement is made once: what it is based on may change later. */

@@ -1,4 +1,4 @@
-import { emailsOf, employeeNumberOf } from '../../../schema/resource.ts';
+import { employeeNumberOf, type Json, type ScimResource } from '../../../schema/resource.ts';
 import type { Connection } from '../../connection.ts';
 import { type Identity, isInactive, isSamePerson, type Outcome } from '../../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
@@ -61,7 +61,7 @@ export async function notifyDependents(
   }
   await notifyPredecessor(deps, before, after);
   // The write has notified the reports of a manager who becomes inactive, unless the process died then.
-  const isArchiveChanged = before.applied['archived']?.sent !== after.applied['archived']?.sent;
+  const isArchiveChanged = knownAccess(before) !== knownAccess(after);
   if (before.travelId !== after.travelId || freed.size > 0)
     await notifyReferrers(deps, before, [after.travelId, after.observed?.email, ...former]);
   else if (isArchiveChanged && before.travelId !== undefined) await notifyReferrers(deps, before, []);
@@ -97,6 +97,11 @@ async function notifyPredecessor(deps: NotifyDeps, before: Identity, after: Outc
   const hasNoAddress = after.travelId === undefined && after.waitingFor === undefined;
   if (connection !== undefined && id !== undefined && row === 3 && isNewVersion && hasNoAddress)
     await markDirty(deps, connection, [id]);
+}
+
+/** Whether the traveler was archived by the last call; undefined while its outcome is not known. */
+function knownAccess({ applied: { archived } }: Pick<Identity, 'applied'>): Json | undefined {
+  return archived?.seen === undefined ? undefined : archived.sent;
 }
 
 /** True for a leaver whose traveler another user has taken over. The takeover makes the leaver dirty. */
@@ -164,21 +169,21 @@ export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: Reference
 }
 
 /**
- * Returns the former managers, from the references and from the applied fields: an interrupted attempt may have saved
+ * Returns the former managers, from the references and from the traveler: an interrupted attempt may have saved
  * the new references already.
  */
 async function formerManagers(
   deps: NotifyDeps,
   { identity, before, after }: ReferenceChange,
 ): Promise<Set<string>> {
-  const { connection, id, applied } = identity;
+  const { connection, id, observed } = identity;
   const former = new Set<string>();
   const linked = managerOf(before);
   if (linked !== undefined && managerOf(await deps.references.findRows(connection, id)) !== linked)
     former.add(linked);
-  const sent = applied.managerId?.sent;
-  if (typeof sent === 'string' && sent !== after.applied.managerId?.sent) {
-    for (const one of await deps.identities.find(connection, { by: 'travelId', value: sent }))
+  const shown = observed?.managerId;
+  if (shown !== undefined && shown !== after.observed?.managerId) {
+    for (const one of await deps.identities.find(connection, { by: 'travelId', value: shown }))
       former.add(one.id);
   }
   return former;
