@@ -1,4 +1,4 @@
-import { employeeNumberOf, type Json, type ScimResource } from '../../../schema/resource.ts';
+import { emailsOf, employeeNumberOf, type Json } from '../../../schema/resource.ts';
 import type { Connection } from '../../connection.ts';
 import { type Identity, isInactive, isSamePerson, type Outcome } from '../../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
