@@ -6,37 +6,13 @@ type Choices = typeof policyChoices;
 
 /** The effect of each choice of a policy. */
 const choiceTexts: { [Name in keyof Choices]: Record<Choices[Name][number], string> } = {
-  onExistingUser: {
-    link: 'A new user with the email address of an existing traveler is linked to it.',
-    refuse: 'A new user with the email address of an existing traveler is refused.',
-  },
-  existingPeople: {
-    list: 'People whom no identity provider has written are listed, and can be imported and matched.',
-    match:
-      'People whom no identity provider has written are found by a search for one of them, and are not listed.',
-  },
-  unclaimedDelete: {
-    hold: 'When somebody is deleted whom the identity provider has never written, the traveler stays, and an admin decides.',
-    archive:
-      'When somebody is deleted whom the identity provider has never written, the traveler is archived.',
-  },
   deprovision: {
     archive: 'When a user is deleted, the traveler is archived.',
     delete: 'When a user is deleted, the traveler is deleted.',
   },
-  onReturn: {
-    separate: 'Another person who takes the place of a leaver gets a new traveler.',
-    revive: 'Another person who takes the place of a leaver gets the traveler without its values.',
-    hold: 'Another person who takes the place of a leaver waits for an admin.',
-  },
   drift: {
     report: 'A field that was changed in the travel service stays, and is reported.',
     correct: 'A field that was changed in the travel service is changed back.',
-  },
-  preexistingRoles: {
-    keep: 'A role that a traveler had before it was granted stays when the identity provider takes it away.',
-    adopt:
-      'A role that a traveler had before it was granted is removed when the identity provider takes it away.',
   },
 };
 

@@ -103,7 +103,7 @@ describe('--json', () => {
           travelApi: { url: 'https://********@travel.example', hasKey: true, isPlainHttp: false },
           hasScimToken: true,
           mapping: { file: expect.stringMatching(/mapping\.json$/), rules: 1 },
-          policies: { onExistingUser: 'link' },
+          policies: { deprovision: 'archive' },
         },
       ],
       server: { scheme: 'http', host: '127.0.0.1', port: 8080, requireHttps: false, trustedProxies: [] },

@@ -22,8 +22,6 @@ export const invariants = {
     duplicateViolations,
   'Nothing foreign is changed: no value and no traveler that the IdP has not sent.': foreignViolations,
   'Nobody inherits: no person has the traveler of somebody else.': inheritanceViolations,
-  'With the policy to refuse existing travelers, nobody is created who has the address of one.':
-    refusalViolations,
 } as const satisfies Record<string, (state: ObservedState) => string[]>;
 
 /** What the bridge promises besides, and the players of histories check where it happens. */
@@ -40,7 +38,7 @@ export const promises = {
     'A preview of a mapping tells what follows: for whom a traveler is created, and for whom nothing.',
   ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',
   noneDeleted: 'Without the policy to delete, nobody loses the only traveler.',
-  pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',
+  pauseHolds: 'After a restore nothing is sent but what the IdP states.',
   shadowHolds: 'A connection in shadow mode sends nothing.',
 } as const;
 
@@ -82,8 +80,8 @@ function allowedValues(
   // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again.
   const isIgnored = disobedient.has(id) && field !== 'archived';
   // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
-  const { withoutReturn, withoutRules } = state.decided;
-  const isRefused = withoutReturn.has(person.index) || withoutRules.has(person.index);
+  const { withoutRules } = state.decided;
+  const isRefused = withoutRules.has(person.index);
   if (guarded.has(id) || uncertain.has(id) || isIgnored || isRefused) return 'any';
   const costCenter = costCenterOf(person, state);
   const isLeft = scopeOfPerson(person, state.record) === 'out';
@@ -184,13 +182,9 @@ function mayBeActive({ id }: TravelUser, { record, decided }: ObservedState): bo
 }
 
 function wantedViolations(state: ObservedState): string[] {
-  const { withoutReturn } = state.decided;
   return archivedViolations(
     state,
-    (person) =>
-      person.current?.wanted.active === true &&
-      !isArchivedByScope(person, state) &&
-      !withoutReturn.has(person.index),
+    (person) => person.current?.wanted.active === true && !isArchivedByScope(person, state),
   );
 }
 
@@ -265,20 +259,16 @@ function foreignViolations(state: ObservedState): string[] {
 }
 
 /**
- * Email and roles of an admin must not change, and it must not be archived. A return may un-archive it, and the discard of a return to another
- * person archives it.
+ * Email and roles of an admin must not change, and it must not be archived. A return may un-archive it.
  */
-function guardViolations(traveler: TravelUser, { people, links, record, decided }: ObservedState): string[] {
+function guardViolations(traveler: TravelUser, { record, decided }: ObservedState): string[] {
   const { id } = traveler;
-  const isReturnDiscarded = people.some(
-    ({ index }) => decided.withoutReturn.has(index) && links.get(index) === id,
-  );
   const memory = record.memory.get(id);
   if (!memory?.isAdmin || !isAdmin(traveler) || decided.aboutGuarded.has(id)) return [];
   const faults = (['archived', 'roles.organizer', 'roles.premium', 'roles.guest'] as const).flatMap(
     (field) => {
       const value = fieldValue(traveler, field, record.catalog);
-      const isDecided = field === 'archived' && (value === 'false' || isReturnDiscarded);
+      const isDecided = field === 'archived' && value === 'false';
       if (value === memory.fields[field] || isDecided || isEdited(id, field, record)) return [];
       return [`${field} is ${value ?? 'nothing'}`];
     },
@@ -321,7 +311,6 @@ function strangerViolations(traveler: TravelUser, state: ObservedState): string[
 }
 
 function inheritanceViolations({ people, links, record, decided }: ObservedState): string[] {
-  if (record.policies.onReturn === 'revive') return [];
   return people.flatMap(({ index, current }) => {
     const id = links.get(index) ?? '';
     const { owner, isUncertain } = record.memory.get(id) ?? {};
@@ -332,39 +321,10 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
       !record.given.has(id) &&
       // An admin has approved that the person gets the traveler of an admin of the travel service.
       !decided.aboutGuarded.has(id) &&
-      // The SCIM user of the leaver, activated for somebody else, has the archived traveler until that is decided.
-      !decided.withoutReturn.has(index) &&
       owner.person === index &&
       owner.connection === current.connection &&
       owner.externalId !== current.wanted.externalId;
     return isOther ? [`p${index}: has the traveler ${id} of ${owner.externalId}, who was somebody else`] : [];
-  });
-}
-
-/**
- * Describes the POSTs with the address of a traveler that the last check has seen, and that no IdP has created: they are refused, also if an
- * IdP has deleted the person meanwhile whom the bridge shows for the traveler. It shows none where another user has or waits for the address.
- */
-function refusalViolations({ people, travelers, record }: ObservedState): string[] {
-  const { policies, changedRules, isRestored, strangers, memory, statedBefore } = record;
-  if (policies.onExistingUser !== 'refuse' || isRestored || changedRules.has('scope')) return [];
-  // The traveler of a leaver is not refused. One that an approved DELETE has deleted does not have the address any more.
-  const isOver = (id: string) =>
-    record.purgedAsLeavers.has(id) || (record.purged.has(id) && !travelers.some((one) => one.id === id));
-  const existing = [...memory].filter(
-    ([id, { owner, isRestored: isOfLeaver }]) => strangers.has(id) && !owner && !isOfLeaver && !isOver(id),
-  );
-  return record.events.flatMap((event) => {
-    if (event.kind !== 'write' || event.verb !== 'POST' || event.standing.scope !== 'in') return [];
-    const address = event.wanted?.email;
-    const isAwaited = [...statedBefore.users.values()].some(({ wanted }) => wanted.email === address);
-    const isUserName = people.some(
-      ({ index, lastWanted }) => index !== event.person && lastWanted.userName === address,
-    );
-    // The create of a person who has stated the address before, and left, has hidden the traveler from an import.
-    if (isAwaited || isUserName || !event.isNewEmail) return [];
-    const [id] = existing.find(([, { email }]) => email === address) ?? [];
-    return id === undefined ? [] : [`p${event.person}: was created, though ${id} has the address`];
   });
 }
 

@@ -15,17 +15,7 @@ import { type Catalog, type Field, fields, type MappedAttribute } from './travel
 import type { WantedUser } from './wanted-user.ts';
 
 /** The policies that decide what travelers should be. */
-export type RecordedPolicies = Pick<
-  Policies,
-  | 'drift'
-  | 'onReturn'
-  | 'onExistingUser'
-  | 'deprovision'
-  | 'unclaimedDelete'
-  | 'preexistingRoles'
-  | 'existingPeople'
-  | 'reclaimEmail'
->;
+export type RecordedPolicies = Pick<Policies, 'drift' | 'deprovision' | 'reclaimEmail'>;
 
 /** The facts about a history that the state of the services does not contain. */
 export interface HistoryRecord {
@@ -78,8 +68,6 @@ export interface HistoryRecord {
   strangers: Map<string, number>;
   /** Travelers of nobody whom an IdP has deleted all the same. */
   purged: Set<string>;
-  /** Those of them whose person counts as a leaver, of whom the traveler is archived or deleted without a decision of an admin. */
-  purgedAsLeavers: Set<string>;
   /** The SCIM ids of people of nobody whose DELETE was answered 403, which makes the person an inactive user. */
   refusedDeletes: Set<string>;
   /** Travelers of leavers that an admin has given to another user. */
@@ -101,8 +89,6 @@ export interface Decided {
   keptActive: ReadonlySet<string>;
   /** The travelers of admins of the travel service whom an admin lets the bridge change. */
   aboutGuarded: ReadonlySet<string>;
-  /** The people who do not get the traveler of a leaver, or left again before that was decided, and therefore may have none or an archived one. */
-  withoutReturn: ReadonlySet<number>;
   /** The people who do not get the traveler of an admin of the travel service that has their address. */
   withoutLink: ReadonlySet<number>;
   /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
@@ -171,7 +157,6 @@ export function newHistoryRecord(
       guarded: new Set(),
       uncertain: new Set(),
       purged: new Set(),
-      purgedAsLeavers: new Set(),
       refusedDeletes: new Set(),
       given: new Set(),
       takenForExisting: new Set(),
@@ -213,19 +198,9 @@ export function recordWrite(
   record.emails.set(index, emails.add(wanted.email).add(wanted.userName));
 }
 
-/**
- * Notes the DELETE of a person of nobody. The person counts as a leaver if the policy says so. Otherwise the traveler stays until an admin
- * approves the DELETE.
- */
-export function recordPurge(
-  { policies, purged, purgedAsLeavers, uncertain }: HistoryRecord,
-  traveler: string,
-): void {
+/** Notes the DELETE of a person of nobody. The traveler stays until an admin approves the DELETE. */
+export function recordPurge({ purged }: HistoryRecord, traveler: string): void {
   purged.add(traveler);
-  if (policies.unclaimedDelete === 'hold') return;
-  purgedAsLeavers.add(traveler);
-  // Another person gets the traveler of a leaver without its values.
-  if (policies.onReturn === 'revive') uncertain.add(traveler);
 }
 
 /** A person who was renamed after the departure counts as somebody else on return, who gets the traveler without its values. */
@@ -304,7 +279,7 @@ export function isAdmin({ roles = [] }: TravelUser): boolean {
 export function expectedField(field: Field, traveler: TravelUser, person: Person, state: ObservedState) {
   const { record, decided } = state;
   const { events, edits, undecided, changedRules, statedBefore } = record;
-  const { drift, preexistingRoles } = record.policies;
+  const { drift } = record.policies;
   const rules = {
     before: record.rulesBefore,
     now: record.rules,
@@ -320,7 +295,7 @@ export function expectedField(field: Field, traveler: TravelUser, person: Person
     standing: standingOf(user, { rules: under, groups: statedBefore.groups }),
   });
   const between = record.rulesSince.slice(0, -1);
-  const isRoleKept = field.startsWith('roles.') && preexistingRoles === 'keep';
+  const isRoleKept = field.startsWith('roles.');
   const keepsRemoved = memory
     ? isRoleKept && record.takenForExisting.has(traveler.id)
     : decided.takenForExisting.has(traveler.id);

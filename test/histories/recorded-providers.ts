@@ -21,8 +21,6 @@ export function recordedProviders({ call, record, people, note }: Deps): Identit
     },
     isGuarded: (travelId) => travelId !== undefined && record.guarded.has(travelId),
     mayConflict: (person, { connection, wanted }) =>
-      // A traveler that no IdP has created may have the address, whatever address it was created with.
-      (record.policies.onExistingUser === 'refuse' && record.strangers.size > 0) ||
       people.some(
         ({ index, current, unanswered }) =>
           index !== person.index &&

@@ -245,7 +245,7 @@ describe('a person who leaves the scope', () => {
           await fixture.reconcileAfter(61_000);
           expect(await fixture.traveler(ada)).toMatchObject({ archived: false, firstName: 'Ada' });
         },
-        { mapping: archive, policies: { onExistingUser: 'link' } },
+        { mapping: archive },
       ),
   );
 

@@ -81,19 +81,6 @@ it('a value that the travel API has accepted and not carried out is sent again u
     { what: { kind: 'rest' }, pause: 0 },
   ]));
 
-it('a person who came and left after a restore is a leaver, whose return is not refused', () =>
-  expectKept(
-    [
-      { what: { kind: 'backup' }, pause: 2_000 },
-      { what: { kind: 'restore' }, pause: 2_000 },
-      { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 5_000 },
-      { what: { kind: 'leave', who: 0 }, pause: 2_000 },
-      { what: { kind: 'rest' }, pause: 0 },
-      { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 2_000 },
-    ],
-    { policies: { ...defaultPolicies, safetyValve: undefined, onExistingUser: 'refuse' } },
-  ));
-
 /** The seed decides that the attempt begins between the two changes. */
 it('a person who was in scope for the moment between two changes of the mapping may have got a traveler', () =>
   expectKept(

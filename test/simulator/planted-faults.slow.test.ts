@@ -67,15 +67,6 @@ it('an admin is told of an attribute whose name is misspelt', () => {
   });
 });
 
-it('with the policy to refuse existing travelers, a person whom an IdP has deleted from a list is refused, too', () =>
-  expectHistoryKept(database, {
-    policies: { onExistingUser: 'refuse' },
-    events: [
-      ...[{ kind: 'stranger', who: 0, archived: false } as const, rest],
-      ...[{ kind: 'purge', connection: 'default' } as const, rest, join(0), rest],
-    ],
-  }));
-
 it('an admin is told of two active users of one person', () =>
   expectHistoryKept(database, {
     events: [join(0), rest, { kind: 'secondUser', who: 1, of: 0 }, rest, setActive(0, false), rest],

@@ -71,7 +71,6 @@ function missingStrangers(
   listed: object[],
   { travelers, links, record, people, decided: { ofLeavers } }: ObservedState,
 ): string[] {
-  if (record.policies.existingPeople === 'match') return [];
   const shown = new Set([...listed.map(travelIdOf), ...links.values(), ...ofLeavers]);
   // After a restore, the traveler of a leaver whom the database knows again counts as a stranger.
   const isKnown = ({ id }: TravelUser) =>

@@ -31,22 +31,16 @@ export function setupOf(seed: number): Setup {
     isGenericRest: seed % 4 === 3,
   };
   return {
-    ...{ policies: randomPolicies(random, habits), habits, replicas: random.pick([1, 1, 2, 3]) },
+    ...{ policies: randomPolicies(random), habits, replicas: random.pick([1, 1, 2, 3]) },
     hasFeed: random.below(2) === 0,
   };
 }
 
-function randomPolicies(random: Random, { hasDate }: TravelHabits): Policies {
+function randomPolicies(random: Random): Policies {
   return {
     ...defaultPolicies,
-    // Without a time, a create whose answer was lost cannot be told from an existing traveler, which is then refused.
-    onExistingUser: hasDate ? random.pick(['link', 'link', 'refuse']) : 'link',
-    existingPeople: random.pick(policyChoices.existingPeople),
-    unclaimedDelete: random.pick(policyChoices.unclaimedDelete),
-    onReturn: random.pick(['separate', 'separate', 'revive', 'hold']),
     drift: random.pick(policyChoices.drift),
     deprovision: random.pick(['archive', 'archive', 'delete']),
-    preexistingRoles: random.pick(['keep', 'adopt']),
     reclaimEmail: random.below(3) === 0,
     // So small that departures are held.
     safetyValve:

@@ -99,13 +99,6 @@ export const causeTexts = {
     discarded: 'the traveler stays as it is, and the person is listed again',
     approved: 'the traveler is archived',
   },
-  return: {
-    why: () =>
-      'another person takes the place of one who left, by the table of evidence (the finding names its row)',
-    discarded:
-      'the traveler of the one who left is archived, unless that departure waits for a decision of its own or was discarded, and the person does not get it until the IdP changes the person again',
-    approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
-  },
   rules: {
     why: () => 'other rules or lookups would change more than 100 people within ten minutes',
     discarded: 'the traveler stays as it is until the rules or lookups change again',

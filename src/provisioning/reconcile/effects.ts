@@ -26,7 +26,6 @@ export interface Effects {
   findWaiters(email: string): Identity[];
   /** True if an active identity other than this one waits for the address. */
   isWaitedFor(email: string): boolean;
-  findByEmployeeNumber(number: string): Identity[] | undefined;
   isErased(travelId: string): boolean;
   /** Returns the ids of the identities that refer to this one, or by one of these values. */
   findReferrers(values: string[]): string[];

@@ -20,13 +20,7 @@ import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed, moveToHeir } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import {
-  findByEmployeeNumber,
-  findForNewUser,
-  findForWrite,
-  isLinked,
-  MAX_WAITERS,
-} from './identities-for-writes.ts';
+import { findForNewUser, findForWrite, isLinked, MAX_WAITERS } from './identities-for-writes.ts';
 import { type IdentityWrites, identityWrites, type WriteContext } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
@@ -57,10 +51,9 @@ export function identities(database: Database): Identities {
       const { total, rows, next } = await listRows({ definition: identityList, scope, query, scan });
       return { total, identities: rows, next };
     },
-    list: async (connection, query, scan, hidden = hidesNobody) => {
+    list: async (connection, query, scan, hidden) => {
       const scope = { db, ...scopeOf(connection) };
-      const isFiltered = scan.residual || hidden.areUnclaimed;
-      const found = isFiltered ? undefined : await listByUniqueValue(scope, query, hidden);
+      const found = scan.residual ? undefined : await listByUniqueValue(scope, query, hidden);
       return found ?? listRows({ definition: userListWithout(scope, hidden), scope, query, scan });
     },
     commit: async (connection, changes) => {
@@ -73,7 +66,6 @@ export function identities(database: Database): Identities {
     },
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: (account, email, except) => isWaitedFor(db, { account, email, except }),
-    findByEmployeeNumber: (account, number) => findByEmployeeNumber(db, account, number),
     isErased: async (account, travelId) => (await findErasedTravelers(db, account, [travelId])).size > 0,
     findWaiters: async (account, email) => {
       const rows = await selectWaiters(db, account, email).selectAll().limit(sql.lit(MAX_WAITERS)).execute();
@@ -81,8 +73,6 @@ export function identities(database: Database): Identities {
     },
   };
 }
-
-const hidesNobody = { areUnclaimed: false, travelId: undefined };
 
 function toFirstIdentity({ rows: [row] }: QueryResult<IdentityTable>): Identity | undefined {
   return row && toIdentity(row);
@@ -243,7 +233,7 @@ async function applyChange(
     case 'link':
       return doneIf(await linkTraveler(context, change));
     case 'unlink':
-      return doneIf(await unlinkTraveler(tx, { ...scope, id: change.id }));
+      return doneIf(await unlinkTraveler(tx, scope, change));
     case 'deleteUnclaimed': {
       if (change.heir) await moveToHeir(tx, scope, { id: change.id, heir: change.heir });
       const deleted = await deleteUnclaimed(tx, (row) =>

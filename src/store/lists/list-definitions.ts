@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Group, ListedGroup } from '../../provisioning/groups/group-ports.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
-import type { GroupField, HiddenPeople, UserField } from '../../provisioning/users/list-ports.ts';
+import type { GroupField, UserField } from '../../provisioning/users/list-ports.ts';
 import { equalInScope, type Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
@@ -90,15 +90,8 @@ export const userList: ListDefinition<UserField, ListedIdentity> = {
   counted: 'live',
 };
 
-/** Returns the list of users without some of the unclaimed people. */
-export function userListWithout(scope: Scope, { areUnclaimed, travelId }: HiddenPeople): typeof userList {
-  if (areUnclaimed)
-    return {
-      ...userList,
-      // The condition of the index of these lists, word for word.
-      live: sql`claimed = 1 and deleted_at is null`,
-      counted: 'claimed',
-    };
+/** Returns the list of users without the unclaimed person of a traveler. */
+export function userListWithout(scope: Scope, travelId: string | undefined): typeof userList {
   if (travelId === undefined) return userList;
   return {
     ...userList,

@@ -94,10 +94,6 @@ export const identityTables = {
         where: 'deleted_at is null',
       },
       created: { columns: `${SCOPE}, created_at, id, active, deleted_at`, where: 'deleted_at is null' },
-      claimed: {
-        columns: `${SCOPE}, position, id, active`,
-        where: 'claimed = 1 and deleted_at is null',
-      },
       // With deleted people, who are listed for admins along it (docs/decisions/0059).
       last_modified: `${SCOPE}, last_modified, id, active, deleted_at`,
 

@@ -13,7 +13,6 @@ import {
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { isAdministrator, isGuarded } from '../guard.ts';
-import { isResetPending } from '../ownership.ts';
 import {
   addressKey,
   findEmailHolder,
@@ -137,8 +136,7 @@ function* chooseTemporaryEmail(
     const earlier = [draft.progress.parkedFrom, context.translation.fallbackEmail];
     return { draft, email: mustReturn ? yield* firstFreeEmail(context, draft, earlier) : undefined };
   }
-  if (end !== 'cycle')
-    return { draft, email: yield* chooseEmailInPlaceOfLeaver(context, draft, { isUserNameTaken }) };
+  if (end !== 'cycle') return { draft };
   const free = isUserNameTaken ? undefined : yield* freeUserName(context, draft);
   if (free !== undefined || context.connection.parkingDomain === undefined) return { draft, email: free };
   if (isAdministrator(observed))
@@ -147,25 +145,6 @@ function* chooseTemporaryEmail(
   if (parked === undefined)
     return { draft: withFinding(draft, findings.swapBlocked(email, members.map(userNameOf))) };
   return { draft: withProgress(draft, { parkedFrom: observed.email }), email: parked };
-}
-
-/**
- * Chooses an address for a traveler that may still have the one of the leaver to whom it belonged: the userName if it is free, else a parking
- * address. Undefined if the traveler keeps its address.
- */
-export function* chooseEmailInPlaceOfLeaver(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { isUserNameTaken = false }: { isUserNameTaken?: boolean | undefined },
-): Program<string | undefined> {
-  const { connection, identity, translation } = context;
-  const { observed } = draft;
-  if (!observed || !isResetPending(identity, draft)) return undefined;
-  if (isAdministrator(observed) || isParkingAddress(connection, observed.email)) return undefined;
-  // The traveler of an own create may have the userName.
-  if (addressKey(observed.email) === addressKey(translation.fallbackEmail ?? '')) return undefined;
-  const free = isUserNameTaken ? undefined : yield* freeUserName(context, draft);
-  return free ?? (yield* newParkingAddress(context, draft));
 }
 
 /**
@@ -268,7 +247,7 @@ export function* withEmailWaitForHolder(
   { email, holder }: HeldEmail,
 ): Program<OutcomeDraft> {
   if (!isInactive(holder)) return withEmailWait(draft, email);
-  if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp)
+  if (context.connection.policies.reclaimEmail || holder.origin.successor)
     yield* perform('askForEmail', holder, email);
   return withEmailWait(draft, email, findings.heldByLeaver(email));
 }

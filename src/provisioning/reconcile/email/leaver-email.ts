@@ -71,16 +71,16 @@ function* isNeededAfterWait(context: ReconcileContext, email: string, own: strin
 }
 
 function mayGiveEmailUp({ connection, identity }: ReconcileContext): boolean {
-  return identity.origin.givesEmailUp === true || connection.policies.reclaimEmail;
+  return identity.origin.successor !== undefined || connection.policies.reclaimEmail;
 }
 
 /** True if the traveler of another identity has the address, or if an active user waits for it or is the successor who wants it. */
 function* isNeededByOthers(context: ReconcileContext, email: string): Program<boolean> {
   const { identity } = context;
-  const { isReplaced, givesEmailUp, successor } = identity.origin;
-  if (isReplaced || (yield* findEmailHolder(context, email))) return true;
+  const { successor } = identity.origin;
+  if (yield* findEmailHolder(context, email)) return true;
   if (yield* perform('isWaitedFor', email)) return true;
-  if (!givesEmailUp || !successor) return false;
+  if (!successor) return false;
   const users = yield* perform('findIdentities', successor.connection, { by: 'email', value: email });
   return users.some((one) => one.id === successor.id && !isInactive(one));
 }

@@ -105,7 +105,6 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       const isTooLate = hasFields && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
-    findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
     findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
     newId: deps.runtime.newId,
   });

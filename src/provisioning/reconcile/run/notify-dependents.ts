@@ -1,6 +1,6 @@
-import { employeeNumberOf, type ScimResource } from '../../../schema/resource.ts';
+import { emailsOf, employeeNumberOf } from '../../../schema/resource.ts';
 import type { Connection } from '../../connection.ts';
-import { type Identity, isInactive, type Outcome, predecessorOf } from '../../identity.ts';
+import { type Identity, isInactive, isSamePerson, type Outcome } from '../../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../store-ports.ts';
@@ -93,16 +93,16 @@ export async function notifyOfPlannedEmail(
  * address: the scope leaves the user out, or the user has left. The leaver takes its address back if the user wants it no more.
  */
 async function notifyPredecessor(deps: NotifyDeps, before: Identity, after: Outcome): Promise<void> {
-  const { connection, id, effect } = predecessorOf(before, after) ?? {};
+  const { connection, id, row } = after.progress.predecessor ?? {};
   const isNewVersion = before.progress.settledVersion !== after.progress.settledVersion;
   const hasNoAddress = after.travelId === undefined && after.waitingFor === undefined;
-  if (connection !== undefined && id !== undefined && effect === 'separate' && isNewVersion && hasNoAddress)
+  if (connection !== undefined && id !== undefined && row === 3 && isNewVersion && hasNoAddress)
     await markDirty(deps, connection, [id]);
 }
 
 /** True for a leaver whose traveler another user has taken over. The takeover makes the leaver dirty. */
 function isSucceeded({ origin: { successor } }: Identity): boolean {
-  return successor?.effect === 'passedOn' || successor?.effect === 'revived';
+  return successor !== undefined && isSamePerson(successor);
 }
 
 /**
@@ -119,9 +119,9 @@ function emailsNoLongerAwaited(before: Identity, after: Outcome): string[] {
   const isStopped = before.waitingFor !== undefined && (waitingFor !== before.waitingFor || isNewlyHeld);
   const isNewlyAdmin = isAdmin(observed) && !isAdmin(before.observed);
   const isNewlyRefused = refused.email !== undefined && before.refused.email === undefined;
-  const keepsEmail = before.origin.givesEmailUp === true && (isNewlyAdmin || isNewlyRefused);
+  const keepsEmail = before.origin.successor !== undefined && (isNewlyAdmin || isNewlyRefused);
   // A user who has just left may have to give the address up, or the traveler to the same person, also while the departure is held.
-  const isArchived = observed?.archived === true && before.observed?.archived === false;
+  const isArchived = observed?.archived === true && before.observed?.archived !== true;
   const hasLeft = isInactive(before) && (isArchived || isNewlyHeld);
   const addresses = [
     isStopped ? before.waitingFor : undefined,
@@ -250,14 +250,6 @@ export function referenceValuesOf({
   return [id, travelId, desired.userName, desired.externalId, ...emailsOf(desired), number].filter(
     (value) => typeof value === 'string',
   );
-}
-
-/** The values of a user's email addresses. */
-export function emailsOf({ emails }: ScimResource): string[] {
-  if (!Array.isArray(emails)) return [];
-  return emails
-    .map((email) => (typeof email === 'object' && email && !Array.isArray(email) ? email.value : undefined))
-    .filter((value) => typeof value === 'string');
 }
 
 /** Marks the identities dirty that refer to this user, if it was deactivated or reactivated, or by a value that was added or removed. */

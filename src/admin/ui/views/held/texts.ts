@@ -6,7 +6,6 @@ export const causeNames: Record<HoldGroup['cause'], string> = {
   safetyValve: 'Safety valve',
   guarded: 'Administrators',
   neverProvisioned: 'People never sent',
-  return: 'People who return',
   rules: 'Other rules or lookups',
 };
 
