@@ -105,7 +105,6 @@ export const findingCodes = [
   'roleNotAllowed',
   'rolePreexisting',
   'roleUnknown',
-  'rulesHeld',
   'safetyValve',
   'scopeUnresolved',
   'secondUser',
