@@ -151,8 +151,6 @@ export interface Progress {
   resetDone?: number;
   /** The leaver that a reconciliation has found in the place of this user. */
   predecessor?: Succession;
-  /** The address that the traveler had before it got a parking address. */
-  parkedFrom?: string;
   /** The userName under which an IdP has adopted a traveler that existed. While it stays, it is no reason to change the address. */
   adoptedAs?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
@@ -285,8 +283,6 @@ export interface Origin {
   countedParts?: CountedParts;
   /** The values of the IdP's requests that the desired state does not have, because they do not fit the schema. */
   leftOut?: LeftOutValue[];
-  /** Set on a leaver whose traveler must give up its email address, because another user needs it. */
-  givesEmailUp?: true;
   /**
    * Set by a write of the IdP while the connection is paused: the time of the pause, the number of such writes, and what of the user they
    * state (undefined: the whole user). These people are provisioned during that pause.

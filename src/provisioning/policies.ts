@@ -12,8 +12,6 @@ export const policyChoices = {
 export type Policies = {
   [Name in keyof typeof policyChoices]: (typeof policyChoices)[Name][number];
 } & {
-  /** If true, an archived traveler gives up its email address when another user needs it. */
-  reclaimEmail: boolean;
   /** Limits how many people may leave within a time window; undefined means no limit. */
   safetyValve: SafetyValve | undefined;
 };
@@ -23,7 +21,6 @@ export const defaultPolicies: Policies = {
   onReturn: 'separate',
   deprovision: 'archive',
   drift: 'report',
-  reclaimEmail: false,
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },
 };
 

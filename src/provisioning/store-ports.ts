@@ -52,15 +52,13 @@ export type IdentityChange =
       leaseEndedBy?: number;
     }
   /**
-   * Notes on a user that another one has taken its place, and marks it dirty. With `givesEmailUp` its traveler gives up its email
-   * address; this applies only to a leaver.
+   * Notes on a user that another one has taken its place, and marks it dirty. With the effect `separate` it must be a leaver.
    */
   | {
       kind: 'noteSuccessor';
       connection: string;
       id: string;
       successor: Succession;
-      givesEmailUp: boolean;
     }
   /**
    * Links a live identity that has no traveler to one that no identity has after the changes before. The next attempt reads the
@@ -164,8 +162,6 @@ export interface NewUserMatches {
   creator: Identity | undefined;
   /** Identities of the account with the employee number; undefined if there are too many to list. */
   employeeNumber: Identity[] | undefined;
-  /** Identities of the account that wait for the address; if there are very many, only some of them. */
-  waiters: Identity[];
   /** The generation of the rules in force at this moment. */
   generation: number;
 }
@@ -208,16 +204,13 @@ export interface Identities {
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'unleased' | 'stale' | 'duplicate'>;
   /**
    * Returns the claimed identity, in any connection of the account, that is linked to this traveler or is creating it.
-   * `travelEmailKey` is an address as `addressKey` returns it.
    */
   findHolder(
     account: string,
-    match: { travelId: string } | { travelEmail: string } | { travelEmailKey: string } | { creating: string },
+    match: { travelId: string } | { travelEmail: string } | { creating: string },
   ): Promise<Identity | undefined>;
   /** Returns true if an active identity of the account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
-  /** Returns identities of the account that wait for the address; if there are very many, only some of them. */
-  findWaiters(account: string, email: string): Promise<Identity[]>;
   /**
    * Returns the identities of the account with this number, as `employeeNumberKey` returns it. Undefined if there are too many to list:
    * then it is a placeholder.

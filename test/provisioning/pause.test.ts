@@ -132,7 +132,7 @@ test('an attempt that only plans does not wake who waits for an address that it 
       expect(await bridge.reconcileDue()).toBe(0);
       expect(await fixture.findings(leaver.id)).toEqual(['*: pausedChange']);
     },
-    { policies: { reclaimEmail: true, safetyValve: { share: 0, minimum: 0, windowMs: HOUR_MS } } },
+    { policies: { safetyValve: { share: 0, minimum: 0, windowMs: HOUR_MS } } },
   ));
 
 test('a held departure that an admin approves during the pause is carried out when the connection goes on', () =>

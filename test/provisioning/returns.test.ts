@@ -165,24 +165,6 @@ describe.each([true, false])('after a DELETE (%s) or a deactivation', (isDeleted
       ),
   );
 
-  test('an approved return with another address wakes the person who waits for the address of the leaver', () =>
-    withFixture(
-      async (fixture) => {
-        const { id } = await post(fixture, named('Bert'));
-        await fixture.patch(id, emailsOf('bert@corp.example'));
-        const cy = await fixture.bridge.users.create(users, person('Cy'));
-        await fixture.patch(cy.id, emailsOf('ada@corp.example'));
-        await settle(fixture);
-        expect((await fixture.traveler(cy.id))?.email).toBe('cy@corp.example');
-        await saveDecision(fixture.store, users, { ids: [id] }, 'approved', fixture.clock.now());
-        await fixture.bridge.reconcileDue();
-        await fixture.bridge.reconcileDue();
-        expect((await fixture.traveler(id))?.email).toBe('bert@corp.example');
-        expect((await fixture.traveler(cy.id))?.email).toBe('ada@corp.example');
-      },
-      { policies: { onReturn: 'hold' } },
-    ));
-
   test('another person is held if the travel API refuses the parking address', () =>
     withFixture(async (fixture) => {
       fixture.travel.faultFor = ({ verb, body }) =>

@@ -19,7 +19,6 @@ export const beginnings = {
     policies: { deprovision: 'delete' },
     habits: { isDeletionRefused: true },
   },
-  'addresses are reclaimed': { policies: { reclaimEmail: true } },
   'another person gets the traveler': { policies: { onReturn: 'revive' } },
   'returns wait for an admin': { policies: { onReturn: 'hold' } },
   'drift is corrected': { policies: { drift: 'correct' } },

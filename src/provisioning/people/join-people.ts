@@ -124,7 +124,7 @@ function releaseFor(leaver: Identity, newcomer: Identity): IdentityChange {
 function tombstoneOf(newcomer: Identity, { newId, now, wallClock }: JoinDeps['runtime']): Identity {
   const deletedAt = wallClock();
   const writtenAt = now();
-  const origin: Origin = { givesEmailUp: true, isReplaced: true };
+  const origin: Origin = { isReplaced: true };
   const sent = { archived: [false] };
   return {
     ...newcomer,

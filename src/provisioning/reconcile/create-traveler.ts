@@ -6,7 +6,7 @@ import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import { type Identity, predecessorOf } from '../identity.ts';
 import { type CreateAnswer, refusalReason, type TravelFailure } from '../travel-ports.ts';
-import { canBeTakenOver, canGiveEmailUp } from '../users/takeover.ts';
+import { canGiveEmailUp, isLeaver } from '../users/takeover.ts';
 import {
   endInFailure,
   endInState,
@@ -23,7 +23,7 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { addressKey, findEmailHolders, isParkingAddress, withEmailWait } from './email/addresses.ts';
-import { findClaimant, withEmailWaitForHolder } from './email/conflicts.ts';
+import { withEmailWaitForHolder } from './email/conflicts.ts';
 import {
   isLateCheckDue,
   isSameCreate,
@@ -243,7 +243,7 @@ export function* chooseEmail(
 }
 
 /**
- * Finds the identity that has or needs the address. Saves that this identity waits for the address (unless it already
+ * Finds the identity that has the address. Saves that this identity waits for the address (unless it already
  * waits for another one) and searches again: an address that is freed after the second search makes this identity
  * dirty.
  */
@@ -265,11 +265,8 @@ function* findObstacleAndWait(
 function* findObstacle(context: ReconcileContext, email: string): Program<Identity | undefined> {
   if (email === context.freeEmail) return undefined;
   const isObstacle = (holder: Identity) =>
-    holder.creating !== undefined ||
-    !canBeTakenOver(holder, context.connection) ||
-    mustWaitFor(context, holder);
-  const obstacle = (yield* findEmailHolders(context, email)).find(isObstacle);
-  return obstacle ?? (yield* findClaimant(context.connection, { email, except: context.identity.id }));
+    holder.creating !== undefined || !isLeaver(holder) || mustWaitFor(context, holder);
+  return (yield* findEmailHolders(context, email)).find(isObstacle);
 }
 
 /** True for a leaver of whom the write has decided that it gives up the address; that decision may not be committed yet. */

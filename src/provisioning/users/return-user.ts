@@ -14,8 +14,8 @@ import { leaseDuration } from '../reconcile/run/lease.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { IdentityChange, NewUserMatches } from '../store-ports.ts';
 import {
-  canBeTakenOver,
   canGiveEmailUp,
+  isLeaver,
   isNumberSharedBy,
   judgeNewcomer,
   judgeTraveler,
@@ -82,13 +82,11 @@ type JudgedLeaver = ReturnType<typeof judgeNewcomer> & { leaver: Identity };
  * Returns the leaver who is the same person, by the strongest evidence; else one in whose place the new user is, by externalId, userName
  * or address. An equal employee number alone does not put a user in the place of a leaver.
  */
-function chooseLeaver({ connection, fresh, matches, runtime }: PostedUser): JudgedLeaver | undefined {
+function chooseLeaver({ fresh, matches, runtime }: PostedUser): JudgedLeaver | undefined {
   const { externalId, userName, travelEmail, holder, creator, employeeNumber } = matches;
   const inPlace = [...externalId, ...userName, ...travelEmail, holder, creator];
   const all = [...externalId, ...(employeeNumber ?? []), ...inPlace].filter((one) => one !== undefined);
-  const leavers = new Map(
-    all.filter((one) => canBeTakenOver(one, connection)).map((one) => [`${one.connection} ${one.id}`, one]),
-  );
+  const leavers = new Map(all.filter(isLeaver).map((one) => [`${one.connection} ${one.id}`, one]));
   const judged = [...leavers.values()].map((leaver) => ({
     leaver,
     ...judgeNewcomer(leaver, {
@@ -107,11 +105,10 @@ function hasAddress({ observed, creating }: Identity, email: string | undefined)
 
 /** The newcomer gets a traveler of its own, once the leaver's traveler has given up the address. */
 function separate({ fresh, email }: PostedUser, leaver: Identity, predecessor: Succession): ReturnedUser {
-  const givesEmailUp = hasAddress(leaver, email);
-  const waiting = givesEmailUp && email !== undefined ? { waitingFor: addressKey(email) } : {};
+  const waiting = email !== undefined && hasAddress(leaver, email) ? { waitingFor: addressKey(email) } : {};
   return {
     identity: { ...fresh, ...waiting, progress: { predecessor } },
-    others: [noteOn(leaver, toSuccessor(predecessor, fresh), givesEmailUp)],
+    others: [noteOn(leaver, toSuccessor(predecessor, fresh))],
   };
 }
 
@@ -124,16 +121,15 @@ function holdWithoutTraveler(
   const waiting = email === undefined ? {} : { waitingFor: addressKey(email) };
   return {
     identity: { ...fresh, ...waiting, progress: { predecessor }, origin: { returnAt: fresh.version } },
-    others: [noteOn(leaver, toSuccessor(predecessor, fresh), false)],
+    others: [noteOn(leaver, toSuccessor(predecessor, fresh))],
   };
 }
 
 function noteOn(
   { connection, id }: Pick<Identity, 'connection' | 'id'>,
   successor: Succession,
-  givesEmailUp: boolean,
 ): IdentityChange {
-  return { kind: 'noteSuccessor', connection, id, successor, givesEmailUp };
+  return { kind: 'noteSuccessor', connection, id, successor };
 }
 
 /**
@@ -198,7 +194,7 @@ export function releaseOf(
   successor: Succession,
   { id: newConnection }: Pick<Connection, 'id'>,
 ): Extract<IdentityChange, { kind: 'giveUpTraveler' }> {
-  const { givesEmailUp: _, departure, successor: before, ...others } = origin;
+  const { departure, successor: before, ...others } = origin;
   // A finding that says something else must go.
   const isBack = successor.effect === 'passedOn' && deletedAt !== undefined && before === undefined;
   // References to the one whose place this leaver had are still not meant for the next one.
@@ -234,7 +230,7 @@ function noteSecondUser({ fresh, matches, runtime }: PostedUser): ReturnedUser {
     const predecessor: Succession = { row, verdict, effect: 'bothActive', connection, id };
     return {
       identity: { ...fresh, progress: { predecessor } },
-      others: [noteOn(active, toSuccessor(predecessor, fresh), false)],
+      others: [noteOn(active, toSuccessor(predecessor, fresh))],
     };
   }
   return { identity: fresh, others: [] };

@@ -10,7 +10,6 @@ import type { TravelUser } from '../../translator/traveler.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import { type Departure, type Identity, isInactive, type Succession } from '../identity.ts';
 import { type Program, perform } from '../reconcile/effects.ts';
-import { isParkingAddress } from '../reconcile/email/addresses.ts';
 import { isAdministrator, isDepartureOpen } from '../reconcile/guard.ts';
 import { emailsOf } from '../reconcile/run/notify-dependents.ts';
 import { type Judgement, judgeReturn, type PersonalValues } from './evidence.ts';
@@ -64,20 +63,6 @@ export function isLeaver(identity: Identity): boolean {
   const { claimed, travelId, creating, origin } = identity;
   const hasTraveler = travelId !== undefined || creating !== undefined;
   return claimed && isInactive(identity) && hasTraveler && origin.isReplaced !== true;
-}
-
-/**
- * True for a leaver whose traveler another identity may take over. If the traveler is about to give up its address, it stays with the
- * leaver, unless it cannot give it up.
- */
-export function canBeTakenOver(
-  leaver: Identity,
-  connection: Pick<ConnectionSettings, 'parkingDomain'>,
-): boolean {
-  if (!isLeaver(leaver)) return false;
-  const { origin, observed } = leaver;
-  const isParked = observed !== undefined && isParkingAddress(connection, observed.email);
-  return !origin.givesEmailUp || isParked || !canGiveEmailUp(leaver, connection);
 }
 
 /**

@@ -157,7 +157,6 @@ function createTombstone(
       ...withoutReturn(origin),
       departure: departureOf(leaver),
       ...(isLeftActive(leaver) ? { statedDeparture: { version: 1, isRepeated: true } } : {}),
-      givesEmailUp: true,
       successor: toSuccessor(predecessor, leaver),
     },
     // A call that was sent for the live user may still be in flight.
@@ -191,7 +190,7 @@ export function isLeftActive(identity: Identity): boolean {
 /** Saves the values with the deactivation, because they may change before the user is reactivated. */
 function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: number): Origin {
   const { statedDeparture: _, departure, returnedAt, ...origin } = before.origin;
-  const { baseline, givesEmailUp, successor, countedParts: counted, ...others } = origin;
+  const { baseline, successor, countedParts: counted, ...others } = origin;
   const countedParts = countChangedParts(before.desired, after, counted);
   const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;
   const kept = {
@@ -207,7 +206,6 @@ function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: nu
         isStated: statesDeparture,
         wasLeftActive: isLeftActive(before),
       }),
-      ...(givesEmailUp ? { givesEmailUp } : {}),
       ...(successor ? { successor } : {}),
     };
   // A user who is activated again is no leaver any more.

@@ -125,7 +125,9 @@ async function create(
 /** The leavers of this connection whose travelers give up their address for a new user. */
 function leaversGivingEmailUp({ id: connection }: Connection, { changes }: PendingWrite): string[] {
   return changes.flatMap((change) =>
-    change.kind === 'noteSuccessor' && change.givesEmailUp && change.connection === connection
+    change.kind === 'noteSuccessor' &&
+    change.successor.effect === 'separate' &&
+    change.connection === connection
       ? [change.id]
       : [],
   );

@@ -50,9 +50,6 @@ const selectForWrite = compiledQuery((db, key: ScopedId) =>
     .where('id', '=', key.id),
 );
 
-/** The maximum number of identities that are returned as waiting for one address; more than ever occur. */
-export const MAX_WAITERS = 100;
-
 /** Reads the identities with the userName, externalId or address of a new user. */
 export async function findForNewUser(
   db: Kysely<Tables>,
@@ -76,12 +73,11 @@ export async function findForNewUser(
     holder: holders.find(({ deletedAt }) => deletedAt === undefined) ?? holders[0],
     creator: by('creator')[0],
     employeeNumber: withoutPlaceholder(by('employeeNumber')),
-    waiters: by('waiter'),
     generation: inForce?.generation ?? 0,
   };
 }
 
-type Match = 'userName' | 'externalId' | 'travelEmail' | 'holder' | 'creator' | 'waiter' | 'employeeNumber';
+type Match = 'userName' | 'externalId' | 'travelEmail' | 'holder' | 'creator' | 'employeeNumber';
 
 /** The maximum number of people with one employee number that are compared; more have a placeholder, such as "n/a". */
 const MAX_NUMBER_HOLDERS = 20;
@@ -164,14 +160,12 @@ function selectMatches(db: Kysely<Tables>, keys: NewUserKeys) {
   const queries = matchQueries(db, keys);
   const select = (match: Match) =>
     queries[match].selectAll('identity').select(sql<Match>`${sql.lit(match)}`.as('match'));
-  const waiters = select('waiter').limit(sql.lit(MAX_WAITERS));
   const numbers = select('employeeNumber').limit(sql.lit(MAX_NUMBER_HOLDERS + 1));
   return select('userName')
     .unionAll(select('externalId'))
     .unionAll(select('travelEmail'))
     .unionAll(select('holder'))
     .unionAll(select('creator'))
-    .unionAll(db.selectFrom(waiters.as('waiters')).selectAll())
     .unionAll(db.selectFrom(numbers.as('numbers')).selectAll());
 }
 
@@ -186,7 +180,6 @@ function matchQueries(db: Kysely<Tables>, keys: NewUserKeys) {
     travelEmail: own.where('travel_email_key', '=', email),
     holder: claimed.where('travel_email_key', '=', email).where(isLinked('identity')),
     creator: claimed.where('creating_key', '=', email),
-    waiter: inAccount.where('waiting_for', '=', email),
     employeeNumber: withNumber(db, keys),
   } satisfies Record<Match, unknown>;
 }

@@ -104,25 +104,21 @@ function unlinkedColumns(row: Row) {
 }
 
 /**
- * Notes on a user that another one has taken its place. With `givesEmailUp`, the reconciler frees the email address of its traveler;
- * returns false if there is no such user, or if it is active again.
+ * Notes on a user that another one has taken its place. Returns false if there is no such user, or if a leaver is active again.
  */
 export async function noteSuccessor(
   { tx, scope }: WriteContext,
-  { id, successor, givesEmailUp }: Change<'noteSuccessor'>,
+  { id, successor }: Change<'noteSuccessor'>,
 ): Promise<boolean> {
   const found = tx
     .selectFrom('identity')
     .select(['origin', 'version', 'deleted_at', 'decision', 'progress', 'hold_cause'])
     .where(inScope(scope))
     .where('id', '=', id);
-  const row = await (givesEmailUp ? found.where(isInactive) : found).executeTakeFirst();
+  const isLeaver = successor.effect === 'separate';
+  const row = await (isLeaver ? found.where(isInactive) : found).executeTakeFirst();
   if (!row) return false;
-  const origin: Origin = {
-    ...parseJson<Origin>(row.origin),
-    successor,
-    ...(givesEmailUp ? { givesEmailUp: true } : {}),
-  };
+  const origin: Origin = { ...parseJson<Origin>(row.origin), successor };
   const moved = row.deleted_at === null ? columnsOfNextVersion(row) : {};
   const columns = (old: Row) => ({
     ...raisedVersion(old),

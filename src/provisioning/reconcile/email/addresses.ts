@@ -13,10 +13,7 @@ export function addressKey(email: string): string {
   return foldCase(email);
 }
 
-/**
- * True for a parking address: a placeholder that a traveler has while addresses are swapped, or after it gave its own
- * address to another identity.
- */
+/** True for a parking address: a placeholder that a traveler has after it gave its own address to another identity. */
 export function isParkingAddress(
   { parkingDomain }: Pick<ConnectionSettings, 'parkingDomain'>,
   email: string,

@@ -5,9 +5,9 @@ import type { TravelAnswer, TravelFailure } from '../../travel-ports.ts';
 import type { Judgement } from '../../users/evidence.ts';
 import { releaseOf } from '../../users/return-user.ts';
 import {
-  canBeTakenOver,
   canGiveEmailUp,
   findNumberHolders,
+  isLeaver,
   isNumberSharedBy,
   judgeNewcomer,
   judgeTraveler,
@@ -180,13 +180,12 @@ function* readAvailability(
   if (yield* perform('isErased', traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
   const maker = yield* perform('findHolder', { creating: traveler.email });
   // `maker` is creating this traveler at this moment and has not saved the link yet.
-  const { connection } = context;
-  if (maker && maker.id !== context.identity.id && !canBeTakenOver(maker, connection))
+  if (maker && maker.id !== context.identity.id && !isLeaver(maker))
     return { kind: 'ok', value: { is: 'linked' } };
   const holder = yield* perform('findHolder', { travelId: traveler.id });
   const other = holder?.id === context.identity.id ? undefined : holder;
   const isOwn = self.value.id === traveler.id;
-  if (other && (isOwn || !canBeTakenOver(other, connection))) return { kind: 'ok', value: { is: 'linked' } };
+  if (other && (isOwn || !isLeaver(other))) return { kind: 'ok', value: { is: 'linked' } };
   if (isOwn) return { kind: 'ok', value: { is: 'own' } };
   return { kind: 'ok', value: { is: 'free', leaver: other } };
 }
@@ -347,7 +346,7 @@ function* waitForLeaverEmail(
   const { connection, id } = leaver;
   const { email } = traveler;
   const successor = toSuccessor(predecessor, context.identity);
-  yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true });
+  yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor });
   yield* perform('askForEmail', leaver, email);
   if (isInactive(context.identity) || isStaying(leaver, traveler)) return { draft, email: 'heldByLeaver' };
   return endInState(

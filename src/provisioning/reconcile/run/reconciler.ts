@@ -244,7 +244,7 @@ async function reconcileUnderLease(
   const pausedAt = modes.pausedAt(connection.id);
   const shadowSince = modes.shadowSince(connection.id);
   if (pausedAt === undefined && shadowSince === undefined) foreignValues?.observe(identity);
-  const { carryOut, time, announcedEmails, awaitedEmails, emailsRead, finish } = interpreter(deps, attempt);
+  const { carryOut, time, announcedEmails, emailsRead, finish } = interpreter(deps, attempt);
   const { result, translated, rulesGeneration } = await run(
     reconcileIdentity({ ...leased, connection, pausedAt, shadowSince, time }),
     carryOut,
@@ -263,7 +263,7 @@ async function reconcileUnderLease(
   const former = [...announcedEmails, ...(isReadKept ? emailsRead(outcome.travelId) : [])];
   if (identity.creating !== undefined) former.push(identity.creating);
   await notifyDependents(deps, connection, {
-    ...{ before: identity, after: outcome, former, awaited: awaitedEmails },
+    ...{ before: identity, after: outcome, former },
   });
   await notifyOfPlannedEmail(deps, identity, outcome);
   if (!('kind' in translated))
