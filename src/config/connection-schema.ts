@@ -109,9 +109,6 @@ export const policiesSchema = z.strictObject({
   deprovision: choice(policyChoices.deprovision).describe(
     'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
   ),
-  onReturn: choice(policyChoices.onReturn).describe(
-    'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin. See docs/operations/leaving-and-returning.md, which also says when it is another person.',
-  ),
   drift: choice(policyChoices.drift).describe(
     'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
   ),
@@ -146,7 +143,7 @@ export const connectionSchema = z.strictObject({
     .enum(connectionModeNames)
     .default('live')
     .describe(
-      'The mode in which a new connection begins: "live", "shadow" (everything is planned and reported, and nothing is sent) or "paused" (only people whom the identity provider sends from then on are provisioned). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
+      'The mode in which a new connection begins: "live" or "shadow" (everything is planned and reported, and nothing is sent). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
     ),
   policies: policiesSchema.prefault({}).describe('Decisions about existing, leaving and returning people.'),
 });

@@ -65,7 +65,7 @@ export type PreviewedRule = z.input<typeof traceEntry>;
 const previewedField = z
   .object({
     field: z.string(),
-    outcome: z.enum(['value', 'absent', 'unresolved', 'kept', 'once']),
+    outcome: z.enum(['value', 'absent', 'unresolved', 'kept']),
     value: optionalValue,
     isChanged: z.boolean().describe('True if the mapping in force has another result'),
     inForce: optionalValue.describe('The value that the mapping in force gives; absent if it gives none'),

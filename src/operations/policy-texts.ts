@@ -10,11 +10,6 @@ const choiceTexts: { [Name in keyof Choices]: Record<Choices[Name][number], stri
     archive: 'When a user is deleted, the traveler is archived.',
     delete: 'When a user is deleted, the traveler is deleted.',
   },
-  onReturn: {
-    separate: 'Another person who takes the place of a leaver gets a new traveler.',
-    revive: 'Another person who takes the place of a leaver gets the traveler without its values.',
-    hold: 'Another person who takes the place of a leaver waits for an admin.',
-  },
   drift: {
     report: 'A field that was changed in the travel service stays, and is reported.',
     correct: 'A field that was changed in the travel service is changed back.',

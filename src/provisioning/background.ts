@@ -70,7 +70,7 @@ interface BackgroundDeps extends ReconcileDueDeps, Pick<FeedTaskDeps, 'feedFollo
   reconcileSignalOf(connection: Connection): WakeSignal;
   /** Woken when an import must run before its interval is over. */
   importSignalOf(connection: Connection): WakeSignal;
-  memberships: Pick<Memberships, 'markSome' | 'nextEndMs'>;
+  memberships: Pick<Memberships, 'markSome'>;
   /** Woken when members of groups must be marked in batches. */
   membershipsSignalOf(connection: Connection): WakeSignal;
   /** Woken when rules or lookups have changed. */
@@ -285,8 +285,7 @@ async function markMembers(
     reconcileSignalOf(connection).wake();
     if (signal.aborted) return { state: undefined, dueMs: 0 };
   }
-  const endMs = (await memberships.nextEndMs(connection.id, now())) ?? MEMBERSHIPS_MS;
-  return { state: undefined, dueMs: Math.min(MEMBERSHIPS_MS, endMs) };
+  return { state: undefined, dueMs: MEMBERSHIPS_MS };
 }
 
 /** Imports if no other replica has done so within the interval, then waits for the next time. */

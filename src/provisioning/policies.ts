@@ -1,7 +1,5 @@
 /** The policies that are a choice between treatments, each with its default first. The settings explain them (src/config/connection-schema.ts). */
 export const policyChoices = {
-  /** Of another person in the place of a leaver: a separate traveler, that of the leaver without its values, or an admin decides. */
-  onReturn: ['separate', 'revive', 'hold'],
   /** Of a DELETE. A deactivation, in contrast, always archives, so that it can be undone. */
   deprovision: ['archive', 'delete'],
   /** Of an owned field that is changed in the travel service. */
@@ -18,7 +16,6 @@ export type Policies = {
 
 /** The default policies, for connections whose settings contain none. */
 export const defaultPolicies: Policies = {
-  onReturn: 'separate',
   deprovision: 'archive',
   drift: 'report',
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },
@@ -37,10 +34,7 @@ export interface SafetyValve {
   windowMs: number;
 }
 
-/**
- * The modes of a connection. `live`: what the IdP states is carried out. `paused`: only for people whom the IdP writes since the pause began.
- * `shadow`: everything is planned, and nothing is sent.
- */
-export const connectionModeNames = ['live', 'shadow', 'paused'] as const;
+/** The modes of a connection. `live`: what the IdP states is carried out. `shadow`: everything is planned, and nothing is sent. */
+export const connectionModeNames = ['live', 'shadow'] as const;
 
 export type ConnectionMode = (typeof connectionModeNames)[number];

@@ -28,7 +28,7 @@ export async function ensureConnection(
   await transaction(async (tx) => {
     await tx
       .insertInto('connection')
-      .values({ id, account, mode, paused_at: mode === 'live' ? null : now })
+      .values({ id, account, mode, shadow_since: mode === 'live' ? null : now })
       // Foreign keys move all rows of the connection to the other account.
       .onConflict((conflict) =>
         conflict.column('id').doUpdateSet({ account }).where('connection.account', '<>', account),
@@ -93,7 +93,7 @@ export async function readStoredConnections(
 
 /** The tables of what is counted, held or remembered of the people of a connection. */
 const countTables = [
-  ...(['departure', 'membership_change', 'former_member', 'changed_scope'] as const),
+  ...(['departure', 'former_member', 'changed_scope'] as const),
   ...(['rules_change', 'list_counter'] as const),
 ];
 

@@ -173,10 +173,7 @@ function locate(fault: Fault, mappingPath: string | undefined): Fault {
     : withMappingPath(fault, mappingPath);
 }
 
-/** The wanted state of a field before what its rule says besides the value (`toFinalDecision`). */
-type DecidedField = Exclude<WantedField, { kind: 'once' }>;
-
-function wantedBy(trials: Trial[], appliedSource: Json | undefined): DecidedField {
+function wantedBy(trials: Trial[], appliedSource: Json | undefined): WantedField {
   const last = trials.at(-1);
   if (last?.value !== undefined) return { kind: 'value', value: last.value, source: last.source };
   if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
@@ -194,19 +191,13 @@ function concernedValue({ raw, source, mappingPath }: Trial): Json {
   return mappingPath === undefined ? raw : source;
 }
 
-/** Applies what a rule says besides the value: whether it may remove one, and whether it sets one once. */
+/** Keeps the value of a field that has no other, if its rule may not remove one. */
 export function toFinalDecision(
-  { neverRemoves, isOnce }: Pick<CompiledField, 'neverRemoves' | 'isOnce'>,
+  { neverRemoves }: Pick<CompiledField, 'neverRemoves'>,
   decision: Decision,
 ): Decision {
   const { wanted } = decision;
-  if (isOnce) return { ...decision, wanted: toOnce(wanted) };
   return wanted.kind === 'value' || !neverRemoves ? decision : { ...decision, wanted: { kind: 'kept' } };
-}
-
-function toOnce(wanted: WantedField): WantedField {
-  if (wanted.kind === 'value') return { ...wanted, kind: 'once' };
-  return { kind: 'once', source: wanted.kind === 'unresolved' ? wanted.source : null };
 }
 
 /** Converts a fault in a value to a finding about a field. */
@@ -228,7 +219,7 @@ export function toFinding(
 function traceOf(
   field: FieldKey,
   candidates: Candidate[],
-  { trials, wanted }: { trials: Trial[]; wanted: DecidedField },
+  { trials, wanted }: { trials: Trial[]; wanted: WantedField },
 ): TraceEntry[] {
   const [first] = candidates;
   if (trials.length === 0) {
@@ -281,14 +272,12 @@ export function namedSource({
   origin,
   rule,
   when,
-  once,
   read,
-}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'once' | 'read'> {
+}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'read'> {
   return {
     origin,
     rule,
     ...(when === undefined ? {} : { when }),
-    ...(once ? { once } : {}),
     ...(read === undefined ? {} : { read }),
   };
 }

@@ -136,15 +136,13 @@ export interface Translation {
 /**
  * The wanted state of one field. `source` is the SCIM value from which the travel value is translated: an unresolved
  * field keeps its applied value while the source is unchanged. A `kept` field stays unchanged, because the mapping is
- * at fault. A `once` field is set when the bridge creates the traveler, if it has a value, and is not owned afterwards. The value of a
- * custom field is its `values` array; the value of a role is `true`.
+ * at fault. The value of a custom field is its `values` array; the value of a role is `true`.
  */
 export type WantedField =
   | { kind: 'value'; value: Json; source: Json }
   | { kind: 'absent' }
   | { kind: 'unresolved'; source: Json }
-  | { kind: 'kept' }
-  | { kind: 'once'; value?: Json; source: Json };
+  | { kind: 'kept' };
 
 /** A message for the admin about a value that was not set on the traveler: the value, the reason, and the remedy. */
 export interface Finding {
@@ -175,8 +173,6 @@ export interface TraceEntry {
   when?: string;
   /** The group of the user that the condition of the rule has found. */
   group?: string;
-  /** True if the rule sets its field only when the bridge creates the traveler. */
-  once?: true;
   /** The SCIM path that was read, if the rule has several. */
   read?: string;
   outcome: (typeof ruleOutcomes)[number];

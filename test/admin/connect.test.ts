@@ -85,7 +85,6 @@ test('a connection is listed with the URLs that the caller uses', async () => {
 
 test('each policy that differs from the default is said in words', () => {
   const texts = policyTexts({
-    onReturn: 'hold',
     deprovision: 'delete',
     drift: 'correct',
     safetyValve: undefined,

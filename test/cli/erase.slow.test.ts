@@ -129,7 +129,7 @@ describe('what somebody else has, too, stays:', () => {
   });
 
   test('the userName and the address of a successor', async () => {
-    fixture.connect({ default: { policies: { onReturn: 'separate', deprovision: 'delete' } } });
+    fixture.connect({ default: { policies: { deprovision: 'delete' } } });
     const running = await fixture.serve();
     const scim = scimClient(running.url, SCIM_TOKEN);
     const first = await createResource(scim, '/Users', scimUser('ann', { externalId: 'e1' }));

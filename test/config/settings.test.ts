@@ -632,7 +632,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key below',
       { files: one({ policies: { deprovison: 'delete' } }) },
-      'settings.json connections.default.policies.deprovison: unknown key. Did you mean deprovision? Known here: deprovision, onReturn, drift, safetyValve.',
+      'settings.json connections.default.policies.deprovison: unknown key. Did you mean deprovision? Known here: deprovision, drift, safetyValve.',
     ],
     [
       'a travel API of a connection without a scheme',
@@ -652,7 +652,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a mode that does not exist',
       { files: one({ mode: 'dry-run' }) },
-      'settings.json connections.default.mode: is not one of the known values. Write one of "live", "shadow", "paused".',
+      'settings.json connections.default.mode: is not one of the known values. Write one of "live", "shadow".',
     ],
     [
       'a number for a text',

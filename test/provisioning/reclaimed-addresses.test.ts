@@ -252,7 +252,7 @@ describe.each([true, false])(
           email: 'bert.quinn@corp.example',
           archived: true,
         });
-        expect(await fixture.findings(id)).toContain('email: emailHeldByLeaver');
+        expect(await fixture.findings(id)).toContain('email: emailTaken');
         expect(travel.travelers.get(travelId)?.email).toBe(addressOf('Bert'));
         await patch(id, { active: true });
         await settle(fixture);

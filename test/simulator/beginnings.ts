@@ -19,8 +19,6 @@ export const beginnings = {
     policies: { deprovision: 'delete' },
     habits: { isDeletionRefused: true },
   },
-  'another person gets the traveler': { policies: { onReturn: 'revive' } },
-  'returns wait for an admin': { policies: { onReturn: 'hold' } },
   'drift is corrected': { policies: { drift: 'correct' } },
   'one may leave in an hour': { policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } } },
   'two processes': { setup: { replicas: 2 } },

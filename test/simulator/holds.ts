@@ -1,5 +1,5 @@
 import { type DecisionSubject, decide } from '../../src/provisioning/holds/decide.ts';
-import { isDepartureCause, isInactive, predecessorOf } from '../../src/provisioning/identity.ts';
+import { isDepartureCause, isInactive } from '../../src/provisioning/identity.ts';
 import { connections } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
 import type { HistoryRecord } from '../histories/record.ts';
@@ -41,17 +41,6 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
   })) {
     const answer = pickAnswer();
     const identity = await store.identities.findById(connection, id);
-    // A user who is activated as another person has the traveler already; its predecessor is one of before.
-    const given = identity && (identity.travelId ?? predecessorOf(identity, identity)?.travelId);
-    if (hold.cause === 'return' && answer === 'approved' && given) {
-      record.given.add(given);
-      // What had been sent for the person before depends on when the return was held.
-      record.uncertain.add(given);
-    }
-    // Another person gets the archived traveler without its values.
-    const isRevived = hold.cause === 'neverProvisioned' && record.policies.onReturn === 'revive';
-    if (isRevived && answer === 'approved' && identity?.travelId !== undefined)
-      record.uncertain.add(identity.travelId);
     if (hold.cause === 'guarded' && answer === 'approved' && identity?.travelId !== undefined)
       record.approvedGuarded.add(identity.travelId);
     if (identity?.travelId !== undefined && !isInactive(identity) && isDepartureCause(hold.cause)) {

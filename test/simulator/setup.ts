@@ -39,7 +39,6 @@ export function setupOf(seed: number): Setup {
 function randomPolicies(random: Random): Policies {
   return {
     ...defaultPolicies,
-    onReturn: random.pick(['separate', 'separate', 'revive', 'hold']),
     drift: random.pick(policyChoices.drift),
     deprovision: random.pick(['archive', 'archive', 'delete']),
     // So small that departures are held.

@@ -243,11 +243,6 @@ describe('every fault has its JSON path: ', () => {
       rule({ userAttribute: 'roles', transforms: [{ default: 'guest' }, 'digits'] }),
       'scimUserMapping[0].transforms[0].default',
     ],
-    [
-      'an email that is set once',
-      rule({ userAttribute: 'email', apply: 'once' }),
-      'scimUserMapping[0].apply',
-    ],
     ['a language that is not spoken', { language: { default: 'de' } }, 'language.default'],
   ])('%s', (_title, json, path) => {
     const faults = faultsOf(json);

@@ -99,22 +99,10 @@ export const causeTexts = {
     discarded: 'the traveler stays as it is, and the person is listed again',
     approved: 'the traveler is archived',
   },
-  return: {
-    why: () =>
-      'another person takes the place of one who left, by the table of evidence (the finding names its row)',
-    discarded:
-      'the traveler of the one who left is archived, unless that departure waits for a decision of its own or was discarded, and the person does not get it until the IdP changes the person again',
-    approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
-  },
   rules: {
     why: () => 'other rules or lookups would change more than 100 people within ten minutes',
     discarded: 'the traveler stays as it is until the rules or lookups change again',
     approved: 'the traveler is changed as the rules and lookups say',
-  },
-  groups: {
-    why: () => 'changes of groups have cleared or replaced values of 100 people within an hour',
-    discarded: 'the groups that the person had before count until the groups of the person change again',
-    approved: 'the traveler is changed as the present groups of the person say',
   },
 } satisfies Record<HoldCause, CauseText>;
 

@@ -41,13 +41,11 @@ import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './uncon
 
 /** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
 export function* archiveTraveler(context: ReconcileContext, begun: OutcomeDraft): Program<ReconcileResult> {
-  const { movedTo } = context.identity.origin;
-  const draft = movedTo === undefined ? begun : withFinding(begun, findings.movedTo(movedTo));
-  if (isLateCheckDue(context, draft)) {
-    const failure = yield* removeLateTravelers(context, draft);
-    if (failure) return endInFailure(draft, failure);
+  if (isLateCheckDue(context, begun)) {
+    const failure = yield* removeLateTravelers(context, begun);
+    if (failure) return endInFailure(begun, failure);
   }
-  const found = draft.travelId === undefined ? yield* findUnconfirmedTraveler(context, draft) : draft;
+  const found = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
   if ('end' in found) return found;
   if (found.travelId !== undefined) return yield* archiveLinkedTraveler(context, found, found.travelId);
   const checked = isLateCheckDue(context, found) ? withoutLateCalls(found) : found;

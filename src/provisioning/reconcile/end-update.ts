@@ -5,13 +5,9 @@ import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
-import {
-  earlierKeptRoleFindings,
-  earlierLostValueFindings,
-  withResetDone,
-  withWrittenFields,
-} from './ownership.ts';
+import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
 import { withReplacedSettled } from './replaced-values.ts';
+import { differencesFromBackup } from './restored/fields.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 export function endUpdate(
@@ -32,6 +28,7 @@ export function endUpdate(
     ...(draft.observed
       ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
       : []),
+    ...differencesFromBackup(context, { ...draft, applied }),
     ...earlierLostValueFindings(context, draft),
     ...earlierKeptRoleFindings(context, { draft, fields }),
   ];
@@ -43,10 +40,7 @@ export function endUpdate(
     ...{ applied, refused: remembered, findings: allFindings, creating: undefined },
   });
   if (done.hold) return endInState(done, 'held');
-  return endInState(
-    withResetDone(context.identity, done),
-    Object.keys(refused).length > 0 ? 'refused' : 'synced',
-  );
+  return endInState(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
 }
 
 /** True if an email only seems to have drifted because the observed or sent one is a parking address. */

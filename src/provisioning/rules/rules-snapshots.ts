@@ -4,7 +4,7 @@ import { cleanValue } from '../../schema/clean-text.ts';
 import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
-import { groupsOfScope, groupTest } from '../../translator/mapping/named-groups.ts';
+import { groupsOfScope, groupTest, isNamedGroup } from '../../translator/mapping/named-groups.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
 import type { Connection } from '../connection.ts';
@@ -167,10 +167,11 @@ async function followReading(
 function toGroupRules({ inForce, snapshot }: LoadedRules): Omit<RulesForGroups, 'now'> {
   const { generation } = inForce;
   const rules = snapshot?.rules ?? compileInForce(inForce);
-  if (!rules) return { generation, test: () => true, isInScope: () => true };
+  if (!rules) return { generation, test: () => true, isNamed: () => true, isInScope: () => true };
   const keyOf = (name: string) => foldCase(cleanValue(name));
   const inScope = new Set(groupsOfScope(rules).map(keyOf));
-  return { generation, test: groupTest(rules), isInScope: (name) => inScope.has(keyOf(name)) };
+  const isInScope = (name: string) => inScope.has(keyOf(name));
+  return { generation, test: groupTest(rules), isNamed: isNamedGroup(rules), isInScope };
 }
 
 function compileInForce(inForce: LoadedRules['inForce']): Rules | undefined {

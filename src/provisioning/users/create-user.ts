@@ -1,4 +1,4 @@
-import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../../schema/resource.ts';
+import type { ScimResource } from '../../schema/resource.ts';
 import { dayOf } from '../../translator/values/dates.ts';
 import type { Connection } from '../connection.ts';
 import type { Memberships } from '../groups/group-ports.ts';
@@ -18,12 +18,7 @@ import type {
   NewUserCondition,
   NewUserMatches,
 } from '../store-ports.ts';
-import {
-  awaitTravelerOfLeaver,
-  type PostedUser,
-  takeArchivedTraveler,
-  takeLeaversPlace,
-} from './return-user.ts';
+import { awaitTravelerOfLeaver, type PostedUser, takeLeaversPlace } from './return-user.ts';
 
 export interface CreateUserDeps {
   identities: Pick<Identities, 'findForNewUser'>;
@@ -112,7 +107,6 @@ function searchedValues(desired: ScimResource, email: string | undefined): NewUs
     userName: String(desired.userName),
     externalId: typeof desired.externalId === 'string' ? desired.externalId : undefined,
     email,
-    employeeNumber: employeeNumberKey(employeeNumberOf(desired)),
   };
 }
 
@@ -188,8 +182,8 @@ function deletionOf({ id }: Identity, heir?: Identity): IdentityChange {
 
 /**
  * Turns an imported person into a user of the IdP. The user has a new SCIM id: a client that lists people, creates one of them and then
- * deletes whom it does not know in its list must not delete the new user. An archived traveler is claimed only if it is that of the same
- * person. Returns undefined if there is no such person.
+ * deletes whom it does not know in its list must not delete the new user. An archived traveler is that of another person. Returns undefined
+ * if there is no such person.
  */
 function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
   const { matches, fresh } = posted;
@@ -201,10 +195,8 @@ function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
     [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
   if (!unclaimed) return undefined;
   const { travelId, observed } = unclaimed;
-  const claimed = observed?.archived
-    ? takeArchivedTraveler(posted, unclaimed)
-    : { ...fresh, travelId, observed };
-  if (!claimed) return undefined;
+  if (observed?.archived) return undefined;
+  const claimed = { ...fresh, travelId, observed };
   // The others, who have the userName only, are other people.
   const namesakes = sameUserName.filter(({ id }) => id !== unclaimed.id).map((one) => deletionOf(one));
   return insertion(claimed, { generation, others: [deletionOf(unclaimed, claimed), ...namesakes] });

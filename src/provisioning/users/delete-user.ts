@@ -1,6 +1,7 @@
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import { repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
@@ -14,7 +15,7 @@ import {
   refuseToEndOwnUser,
   undoDelete,
 } from './refused-departures.ts';
-import { isLeftActive, lastDeparture } from './update-user.ts';
+import { lastDeparture } from './update-user.ts';
 
 interface DeleteUserDeps extends RefusalDeps {
   identities: Pick<Identities, 'findById' | 'findForWrite' | 'findHolder' | 'commit'>;
@@ -66,13 +67,12 @@ export async function deleteUser(
 /** Returns the tombstone of a user. */
 function toDeleted(before: Identity, runtime: Runtime): Identity {
   const now = runtime.wallClock();
-  const departure = lastDeparture(before, before.desired, now);
-  const wasLeftActive = isLeftActive(before);
-  const statedDeparture = statedDepartureAfter(before, { isStated: true, wasLeftActive });
+  const departure = lastDeparture(before, now);
+  const statedDeparture = statedDepartureAfter(before, { isStated: true });
   return {
     ...withNextVersion(before, runtime),
     deletedAt: now,
-    origin: { ...before.origin, departure, statedDeparture },
+    origin: { ...originAfterStatement(before, [['active']]), departure, statedDeparture },
   };
 }
 

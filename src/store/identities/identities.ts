@@ -20,7 +20,7 @@ import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed, moveToHeir } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import { findByEmployeeNumber, findForNewUser, findForWrite, isLinked } from './identities-for-writes.ts';
+import { findForNewUser, findForWrite, isLinked } from './identities-for-writes.ts';
 import { type IdentityWrites, identityWrites, type WriteContext } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
@@ -66,7 +66,6 @@ export function identities(database: Database): Identities {
     },
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: (account, email, except) => isWaitedFor(db, { account, email, except }),
-    findByEmployeeNumber: (account, number) => findByEmployeeNumber(db, account, number),
     isErased: async (account, travelId) => (await findErasedTravelers(db, account, [travelId])).size > 0,
   };
 }
@@ -225,7 +224,7 @@ async function applyChange(
     case 'link':
       return doneIf(await linkTraveler(context, change));
     case 'unlink':
-      return doneIf(await unlinkTraveler(tx, { ...scope, id: change.id }));
+      return doneIf(await unlinkTraveler(tx, scope, change));
     case 'deleteUnclaimed': {
       if (change.heir) await moveToHeir(tx, scope, { id: change.id, heir: change.heir });
       const deleted = await deleteUnclaimed(tx, (row) =>

@@ -17,11 +17,7 @@ import {
   isDecided,
   selectHeld,
 } from './hold-decisions.ts';
-import {
-  countDepartureIfAllowed,
-  countMembershipChangeIfAllowed,
-  type MembershipLimit,
-} from './safety-valve.ts';
+import { countDepartureIfAllowed } from './safety-valve.ts';
 
 const PAGE = 500;
 
@@ -83,17 +79,6 @@ export function holds(database: Database) {
      */
     admitDeparture: (connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean> =>
       countDepartureIfAllowed(database, { ...scopeOf(connection), id, now }, valve),
-    /**
-     * Counts a person for whom a change of groups clears or replaces a value. Returns false, and counts nothing, if as many others were
-     * counted within the time as the limit allows. A person already counted is admitted again.
-     */
-    admitMembershipChange: (
-      connection: string,
-      id: string,
-      limit: MembershipLimit,
-      now: number,
-    ): Promise<boolean> =>
-      countMembershipChangeIfAllowed(database, { ...scopeOf(connection), id, now }, limit),
   };
 }
 

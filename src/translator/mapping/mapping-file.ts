@@ -185,12 +185,6 @@ function ruleSchema(table: readonly Field[]) {
           'The field of the traveler that is set; roles: the roles that are given, beside those of other rules; travelerPrefs.<name>: one preference.',
         ),
       transforms: z.array(transformSchema).max(20).optional().describe('Applied in order.'),
-      apply: z
-        .enum(['always', 'once'])
-        .optional()
-        .describe(
-          'once: the field is set when the traveler is created, and then left alone. Default: always.',
-        ),
     })
     .superRefine((written, context) => {
       const [first, second] = inputs.filter((input) => written[input] !== undefined);
@@ -201,7 +195,6 @@ function ruleSchema(table: readonly Field[]) {
     })
     .superRefine(checkFallback)
     .superRefine(checkJoin)
-    .superRefine(checkOnce)
     .superRefine((written, context) => {
       const count = targets.filter((target) => written[target] !== undefined).length;
       if (count === 1) return;
@@ -239,19 +232,6 @@ function joinFault({ template, fallback }: WrittenInput, index: number): string 
     return faultText('joins the one text of a template', 'Name several paths in sources.');
   if (fallback === undefined) return undefined;
   return faultText('joins all sources beside a fallback', 'Remove one of the two.');
-}
-
-/** Every traveler needs an email, and it identifies people; roles that are not owned could not be taken away. */
-function checkOnce(
-  { apply, userAttribute }: { apply?: string | undefined; userAttribute?: string | undefined },
-  context: z.RefinementCtx,
-): void {
-  if (apply !== 'once' || (userAttribute !== 'email' && userAttribute !== rolesTarget)) return;
-  const message = faultText(
-    `cannot set ${userAttribute} once`,
-    'Remove it, so that the rule always applies.',
-  );
-  context.addIssue({ code: 'custom', path: ['apply'], message });
 }
 
 const ruleExamples = [

@@ -11,7 +11,7 @@ import { isUnassigned, type Reading, toText } from '../values/values.ts';
 import { isGroupPath, type RulePath, type TemplatePart } from './rule-syntax.ts';
 
 /** A source as the rules in force use it. */
-export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'once' | 'read'> {
+export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'read'> {
   origin: TraceEntry['origin'];
   /** The path of a template that has no value, if the source stands for that path. */
   missing?: string;
@@ -56,16 +56,10 @@ export interface RuleSources {
   pickSource?: (user: SourceUser) => number;
   /** True if a later source is used only if the values before it can never be used, e.g. not while one is unresolved. */
   waits?: true;
-  /** True if the value is set only when the bridge creates the traveler. */
-  isOnce?: true;
 }
 
 /** Makes the sources of a mapping rule: one for each of its paths, or those of its template. */
 export function ruleSources(rule: Rule): RuleSources {
-  return { ...sourcesOf(rule), ...(rule.isOnce ? { isOnce: true } : {}) };
-}
-
-function sourcesOf(rule: Rule): RuleSources {
   const { input } = rule;
   if (input.kind === 'template') return templateSources(rule, input.parts);
   const [first, ...others] = input.paths;
@@ -116,17 +110,11 @@ export function firstThatHolds(
 }
 
 /** Returns a rule as trace entries name it. */
-export function tracedRule({
-  origin,
-  text,
-  condition,
-  isOnce,
-}: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'once'> {
+export function tracedRule({ origin, text, condition }: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when'> {
   return {
     origin,
     rule: text,
     ...(condition ? { when: condition.text } : {}),
-    ...(isOnce ? { once: true } : {}),
   };
 }
 

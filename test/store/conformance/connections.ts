@@ -51,7 +51,6 @@ export function describeConnections(open: OpenDatabase): void {
     await references.save('okta', 'ada', [{ raw: 'bob', target: 'bob', travelId: undefined }]);
     const valve = { share: 0, minimum: 9, windowMs: 9 };
     await holds.admitDeparture('okta', 'ada', valve, NOW);
-    await holds.admitMembershipChange('okta', 'ada', { people: 1, windowMs: 9 }, NOW);
     await holds.saveHeldRules({
       connection: 'okta',
       generation: 1,
@@ -73,7 +72,12 @@ export function describeConnections(open: OpenDatabase): void {
       .values({ account: 'acme', connection_id: 'okta', ...ended })
       .execute();
     const many = Array.from({ length: 1_001 }, (_, index) => ({ value: `m${index}` }));
-    const named = { generation: 1, test: () => true, isInScope: () => true, now: NOW };
+    const named = {
+      ...{ generation: 1, now: NOW },
+      test: () => true,
+      isNamed: () => true,
+      isInScope: () => true,
+    };
     await groups.insert(team('large'), many, named);
     await groups.insert(team('emptied'), [{ value: 'ada' }], named);
     await groups.change(team('emptied'), 1, 'delete', named);

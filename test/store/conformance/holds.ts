@@ -185,19 +185,6 @@ export function describeHolds(open: OpenDatabase): void {
     });
   });
 
-  it('the limit of people whose values changes of groups replace counts each once within its time', async () => {
-    const { holds } = await fixture(open);
-    const admit = (id: string, now = NOW, connection = 'okta') =>
-      holds.admitMembershipChange(connection, id, { people: 2, windowMs: 1000 }, now);
-    expect([await admit('a'), await admit('b', NOW + 1), await admit('c', NOW + 1)]).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    expect([await admit('a', NOW + 1), await admit('c', NOW + 1, 'entra')]).toEqual([true, true]);
-    expect([await admit('c', NOW + 1000), await admit('d', NOW + 1000)]).toEqual([true, false]);
-  });
-
   describe('the safety valve', () => {
     it('always allows the minimum number of deactivations, and counts each once', async () => {
       const { holds } = await fixture(open);

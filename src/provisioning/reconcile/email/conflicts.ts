@@ -2,7 +2,6 @@ import type { WantedField } from '../../../translator/translation.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
 import { findings } from '../../findings.ts';
 import { type Identity, isInactive } from '../../identity.ts';
-import { canGiveEmailUp } from '../../users/takeover.ts';
 import {
   type OutcomeDraft,
   type ReconcileContext,
@@ -12,9 +11,9 @@ import {
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { isAdministrator, isDepartureOpen, isGuarded } from '../guard.ts';
-import { isResetPending } from '../ownership.ts';
 import {
   addressKey,
+  canGiveEmailUp,
   findEmailHolder,
   isParkingAddress,
   isStaying,
@@ -114,30 +113,10 @@ function* chooseWaitingEmail(
   const { observed } = draft;
   if (!observed || isGuarded(observed, draft.applied)) return undefined;
   const isParked = isParkingAddress(context.connection, observed.email);
-  if (!isParked && !(yield* perform('isWaitedFor', observed.email)))
-    return yield* chooseEmailInPlaceOfLeaver(context, draft, { isUserNameTaken });
+  if (!isParked && !(yield* perform('isWaitedFor', observed.email))) return undefined;
   const free = isUserNameTaken ? undefined : yield* freeUserName(context, draft);
   if (free !== undefined || isParked || isAdministrator(observed)) return free;
   return yield* newParkingAddress(context, draft);
-}
-
-/**
- * Chooses an address for a traveler that may still have the one of the leaver to whom it belonged: the userName if it is free, else a parking
- * address. Undefined if the traveler keeps its address.
- */
-export function* chooseEmailInPlaceOfLeaver(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { isUserNameTaken = false }: { isUserNameTaken?: boolean | undefined },
-): Program<string | undefined> {
-  const { connection, identity, translation } = context;
-  const { observed } = draft;
-  if (!observed || !isResetPending(identity, draft)) return undefined;
-  if (isAdministrator(observed) || isParkingAddress(connection, observed.email)) return undefined;
-  // The traveler of an own create may have the userName.
-  if (addressKey(observed.email) === addressKey(translation.fallbackEmail ?? '')) return undefined;
-  const free = isUserNameTaken ? undefined : yield* freeUserName(context, draft);
-  return free ?? (yield* newParkingAddress(context, draft));
 }
 
 /**
@@ -154,7 +133,8 @@ export function* withEmailWaitForHolder(
     ? !isInactive(identity)
     : isNew && holder.waitingFor !== undefined && holder.waitingFor !== addressKey(email);
   if (isAsked) yield* perform('askForEmail', holder, email);
-  const isFreedSoon = isInactive(holder) && !isDepartureOpen(holder) && canGiveEmailUp(holder, connection);
+  const isLeaver = isInactive(holder) && !isInactive(identity) && !isDepartureOpen(holder);
+  const isFreedSoon = isLeaver && canGiveEmailUp(holder, connection);
   return withEmailWait(draft, email, isFreedSoon ? findings.heldByLeaver(email) : findings.emailTaken(email));
 }
 

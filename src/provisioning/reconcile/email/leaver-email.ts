@@ -1,8 +1,8 @@
+import { emailsOf } from '../../../schema/resource.ts';
 import { isInactive, userNameOf } from '../../identity.ts';
 import type { OutcomeDraft, ReconcileContext } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { isAdministrator } from '../guard.ts';
-import { emailsOf } from '../run/notify-dependents.ts';
 import { addressKey, findEmailHolder, isParkingAddress, newParkingAddress } from './addresses.ts';
 
 /**
@@ -25,7 +25,7 @@ function* isNeededByOthers(context: ReconcileContext, email: string): Program<bo
   if (yield* findEmailHolder(context, email)) return true;
   if (yield* perform('isWaitedFor', email)) return true;
   const { successor } = context.identity.origin;
-  if (successor?.effect !== 'separate' || successor.id === undefined) return false;
+  if (successor?.row !== 3 || successor.id === undefined) return false;
   const newcomer = yield* perform('findIdentity', successor.connection, successor.id);
   if (!newcomer || isInactive(newcomer) || newcomer.travelId !== undefined) return false;
   const addresses = [...emailsOf(newcomer.desired), userNameOf(newcomer)];

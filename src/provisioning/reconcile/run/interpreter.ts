@@ -31,7 +31,7 @@ export interface InterpreterDeps {
   leases: Leases;
   references: References;
   memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
-  holds: Pick<Holds, 'admitDeparture' | 'admitMembershipChange'>;
+  holds: Pick<Holds, 'admitDeparture'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'askForEmail'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
   rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
@@ -102,7 +102,6 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       const isTooLate = hasFields && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
-    findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
     findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
     newId: deps.runtime.newId,
   });
@@ -221,8 +220,6 @@ function storeWrites(
   return {
     waitForEmail: (email) => afterCommit(() => leases.waitFor(connection.id, id, token, email)),
     admitDeparture: (valve) => afterCommit(() => holds.admitDeparture(connection.id, id, valve, now())),
-    admitMembershipChange: (limit) =>
-      afterCommit(() => holds.admitMembershipChange(connection.id, id, limit, now())),
     noteSuccessor: (note) =>
       afterCommit(async () => {
         await identities.commit(note.connection, [note]);

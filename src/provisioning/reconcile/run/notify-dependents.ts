@@ -1,6 +1,6 @@
-import { employeeNumberOf, type ScimResource } from '../../../schema/resource.ts';
+import { emailsOf, employeeNumberOf } from '../../../schema/resource.ts';
 import type { Connection } from '../../connection.ts';
-import { type Identity, isInactive, type Outcome } from '../../identity.ts';
+import { type Identity, isInactive, isSamePerson, type Outcome } from '../../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../store-ports.ts';
@@ -44,11 +44,8 @@ export async function notifyDependents(
   // Compare by key, so that two spellings of an address count once.
   const freed = new Map(former.map((email) => [addressKey(email), email]));
   for (const key of current) freed.delete(key);
-  for (const email of new Set([
-    ...freed.values(),
-    ...emailNoLongerAwaited(before, after),
-    ...emailOfNewLeaver(before, after),
-  ])) {
+  const others = [...emailNoLongerAwaited(before, after), ...emailOfNewLeaver(before, after)];
+  for (const email of new Set([...freed.values(), ...others])) {
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
     deps.wake();
   }
@@ -81,10 +78,12 @@ export async function notifyOfPlannedEmail(
 
 /** True for a leaver whose traveler another user has taken over. The takeover makes the leaver dirty. */
 function isSucceeded({ origin: { successor } }: Identity): boolean {
-  return successor?.effect === 'passedOn' || successor?.effect === 'revived';
+  return successor !== undefined && isSamePerson(successor);
 }
 
-/** Returns the address for which this identity has stopped to wait: somebody may have stepped aside for it, and gets it back as the userName. */
+/**
+ * Returns the address for which this identity has stopped to wait: somebody may have stepped aside for it, and gets it back as the userName.
+ */
 function emailNoLongerAwaited({ waitingFor }: Identity, after: Outcome): string[] {
   return waitingFor === undefined || waitingFor === after.waitingFor ? [] : [waitingFor];
 }
@@ -98,7 +97,7 @@ function emailOfNewLeaver(before: Identity, { hold, observed, refused }: Outcome
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
   const isNewlyAdmin = isAdministrator(observed) && !(before.observed && isAdministrator(before.observed));
   const isNewlyRefused = refused.email !== undefined && before.refused.email === undefined;
-  const isNewlyArchived = observed.archived && before.observed?.archived === false;
+  const isNewlyArchived = observed.archived && before.observed?.archived !== true;
   return isNewlyHeld || isNewlyAdmin || isNewlyRefused || isNewlyArchived ? [observed.email] : [];
 }
 
@@ -212,14 +211,6 @@ export function referenceValuesOf({
   return [id, travelId, desired.userName, desired.externalId, ...emailsOf(desired), number].filter(
     (value) => typeof value === 'string',
   );
-}
-
-/** The values of a user's email addresses. */
-export function emailsOf({ emails }: ScimResource): string[] {
-  if (!Array.isArray(emails)) return [];
-  return emails
-    .map((email) => (typeof email === 'object' && email && !Array.isArray(email) ? email.value : undefined))
-    .filter((value) => typeof value === 'string');
 }
 
 /** Marks the identities dirty that refer to this user, if it was deactivated or reactivated, or by a value that was added or removed. */

@@ -6,9 +6,7 @@ export const causeNames: Record<HoldGroup['cause'], string> = {
   safetyValve: 'Safety valve',
   guarded: 'Administrators',
   neverProvisioned: 'People never sent',
-  return: 'People who return',
   rules: 'Other rules or lookups',
-  groups: 'Changed groups',
 };
 
 /** Returns the text of the link to the people of a group, some of whom an admin can choose. */
