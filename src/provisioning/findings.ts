@@ -152,13 +152,6 @@ export const findings = {
       remedy: nothingToDo,
     };
   },
-  heldRules: (): Finding => ({
-    field: '*',
-    code: 'rulesHeld',
-    reason: 'A change of rules or lookups would change more than 100 people, and waits for an admin.',
-    remedy:
-      'See what it would change (npx jetbridge preview --people), and approve or discard it (npx jetbridge holds approve --cause rules).',
-  }),
   groupUnresolved: (group: string): Finding => ({
     field: '*',
     code: 'groupUnresolved',

@@ -30,8 +30,6 @@ export const holdCauses = [
   'guarded',
   /** The IdP has deleted a person whom it had never written. */
   'neverProvisioned',
-  /** A change of rules or lookups would change many people at once. */
-  'rules',
 ] as const;
 
 export type HoldCause = (typeof holdCauses)[number];

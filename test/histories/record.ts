@@ -211,14 +211,6 @@ function recordReturn({ leftAs, memory, uncertain }: HistoryRecord, index: numbe
     if (owner?.person === index && owner.externalId === wanted.externalId) uncertain.add(id);
 }
 
-/** Notes whether an admin has discarded the rules in force, so that fields with other rules may be as before. */
-export function recordRulesDecision(record: HistoryRecord, isDiscarded: boolean): void {
-  record.areRulesDiscarded = isDiscarded;
-  if (!isDiscarded) return;
-  // Other lookups may be discarded, too.
-  for (const field of [...record.changedRules, 'costCenterId' as const]) record.undecided.add(field);
-}
-
 /** Notes other rules, which come into force. */
 export function recordRules(
   { changedRules, rules, rulesSince }: HistoryRecord,

@@ -35,7 +35,7 @@ export async function readDecided(
     keptActive: new Set(record.keptOutOfScope),
     aboutGuarded: new Set(record.approvedGuarded),
     withoutLink: new Set<number>(),
-    withoutRules: await findWithoutRules(world, people),
+    withoutRules: new Set<number>(),
     ofLeavers: await readTravelersOfLeavers(world),
     takenForExisting: await findTakenForExisting(world, { people, record }),
   };
@@ -48,7 +48,7 @@ export async function readDecided(
     const person = people.find(({ current }) => current?.id === id);
     if (decision.cause === 'guarded' && decision.answer === 'discarded' && travelId === undefined && person)
       decided.withoutLink.add(person.index);
-    if (travelId === undefined || decision.cause === 'rules') continue;
+    if (travelId === undefined) continue;
     if (decision.answer === 'discarded') decided.keptActive.add(travelId);
     if (decision.cause === 'guarded') decided.aboutGuarded.add(travelId);
   }
@@ -64,24 +64,6 @@ async function readTravelersOfLeavers({ database }: World): Promise<Set<string>>
     .where('deleted_at', 'is not', null)
     .execute();
   return new Set(rows.flatMap(({ travel_id }) => travel_id ?? []));
-}
-
-/**
- * Finds the people whom discarded rules hold, and those whom they concern who had no reason for an attempt since. One whose attempt came only
- * after the decision needs none of its own.
- */
-async function findWithoutRules(world: World, people: ObservedState['people']): Promise<Set<number>> {
-  const held = await Promise.all(
-    people.map(async ({ index, current }) => {
-      const identity = await storedIdentity(world, current);
-      if (!identity) return [];
-      const rules = await world.store.holds.findHeldRules(identity.connection);
-      if (rules?.answer !== 'discarded') return [];
-      const isEarlier = identity.rulesGeneration > 0 && identity.rulesGeneration < rules.generation;
-      return identity.hold?.cause === 'rules' || isEarlier ? [index] : [];
-    }),
-  );
-  return new Set(held.flat());
 }
 
 /** Finds the travelers that no admin has made, and of which the bridge has owned nothing when it linked them. */

@@ -87,7 +87,7 @@ it('a mapping file stays in force while its process runs, whatever former file a
 it.each(['defaults', 'keepStrangersToStaff'] as const)(
   'a preview of %s counts those as created who get a traveler by it, and nobody else',
   (next) => {
-    const change = (name: MappingName) => ({ kind: 'mapping', name, isLarge: false }) as const;
+    const change = (name: MappingName) => ({ kind: 'mapping', name }) as const;
     const staff: Event['what'] = { kind: 'group', slot: 4, act: 'add', name: 0, who: [1] };
     return expectHistoryKept(database, {
       events: [
@@ -136,7 +136,7 @@ it.each(['before', 'after'] as const)(
     const added = site('add', 0, [0, 1]);
     return expectHistoryKept(database, {
       events: [
-        ...[{ kind: 'mapping', name: 'sites', isLarge: false } as const, join(0), join(1), join(2), rest],
+        ...[{ kind: 'mapping', name: 'sites' } as const, join(0), join(1), join(2), rest],
         ...(order === 'before' ? [leave(1), added, rest] : [added, leave(1), rest]),
         ...[site('put', 1, [2]), rest, rest],
       ],

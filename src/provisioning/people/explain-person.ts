@@ -247,7 +247,6 @@ const holdCodes = {
   safetyValve: ['safetyValve'],
   guarded: ['privileged', 'ownCredential', 'guarded'],
   neverProvisioned: ['neverProvisioned'],
-  rules: ['rulesHeld'],
 } satisfies Record<HoldCause, string[]>;
 
 function heldBecause({ hold, findings }: Identity): string {

@@ -104,7 +104,6 @@ export const findingCodes = [
   'roleNotAllowed',
   'rolePreexisting',
   'roleUnknown',
-  'rulesHeld',
   'safetyValve',
   'scopeUnresolved',
   'secondUser',

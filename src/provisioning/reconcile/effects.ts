@@ -33,8 +33,6 @@ export interface Effects {
   findMemberships(): CountedMembership[];
   /** Returns those of the names that no group of the connection has. */
   findUnknownGroups(names: readonly string[]): string[];
-  /** True if an admin has approved these rules, or need not. */
-  mayApplyRules(rulesSnapshot: RulesSnapshot): boolean;
 
   // Calls of the travel API, and reads of what is kept from earlier ones.
   readRules(generation: number): RulesSnapshot | TravelFailure;

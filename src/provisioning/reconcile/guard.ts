@@ -149,28 +149,6 @@ function isFieldChanging(
   return field?.kind !== 'kept' && isTaken && has;
 }
 
-/**
- * Holds the draft because of a change of rules. If the identity is already held for another cause, that cause stays.
- */
-export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const { hold, findings: earlier } = context.identity;
-  if (!hold || hold.cause === 'rules') return withHold(context, draft, 'rules');
-  const others = earlier.filter(({ code }) => code !== findings.heldRules().code);
-  return withFinding({ ...draft, hold, findings: others }, findings.heldRules());
-}
-
-/**
- * True if the only reason to reconcile the identity is a change of rules, and an admin has not approved that change.
- */
-export function* isHeldByRulesChange({ identity, rulesSnapshot }: ReconcileContext): Program<boolean> {
-  const { rulesGeneration, version, progress } = identity;
-  if (rulesGeneration === 0 || rulesGeneration >= rulesSnapshot.generation) return false;
-  // If an admin has approved a hold for another cause, reconcile at once, as after a write of the IdP.
-  if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
-    return false;
-  return progress.settledVersion === version && !(yield* perform('mayApplyRules', rulesSnapshot));
-}
-
 /** True if the departure of this person waits for an admin, or if an admin has discarded it: nothing may end it but a decision. */
 export function isDepartureOpen(identity: Identity): boolean {
   const { hold, decision, version } = identity;

@@ -227,7 +227,6 @@ const foundByCallsOnly = [
   'safetyValve',
   'keptActive',
   'neverProvisioned',
-  'rulesHeld',
   'ownCredential',
   'customFieldLost',
   'rolePreexisting',

@@ -5,7 +5,6 @@ import type { Connection } from '../../connection.ts';
 import type { Memberships } from '../../groups/group-ports.ts';
 import type { Outcome } from '../../identity.ts';
 import { withoutCycles } from '../../manager-chains.ts';
-import type { RulesChanges } from '../../rules/rules-change.ts';
 import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
@@ -34,7 +33,6 @@ export interface InterpreterDeps {
   holds: Pick<Holds, 'admitDeparture'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'askForEmail'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
-  rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
   ownUsers: Pick<OwnUsers, 'read'>;
   /** Wakes the background loop that reconciles dirty identities. */
@@ -132,7 +130,7 @@ type CommitFirst = WriteCommit['run'];
 
 /** The rules and lookups. They come from memory mostly; otherwise the write is committed before the travel API is asked. */
 function ruleReads(
-  { rulesSnapshots, rulesChanges, ownUsers }: InterpreterDeps,
+  { rulesSnapshots, ownUsers }: InterpreterDeps,
   { connection }: RunningAttempt,
   commitFirst: CommitFirst,
 ): Partial<Handlers> {
@@ -141,7 +139,6 @@ function ruleReads(
     if (!lookups.areCached()) await commitFirst();
   };
   return {
-    mayApplyRules: (rulesSnapshot) => rulesChanges.mayReconcile(connection, rulesSnapshot),
     readRules: async (generation) => {
       await commitUnlessCached();
       return rulesSnapshots.current(connection, generation);
