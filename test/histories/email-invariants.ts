@@ -55,6 +55,8 @@ function linkedViolations(
   if (scopeOfPerson(person, state.record) === 'out') return leftOutViolations(person, traveler, state);
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
   if (isAsRestored(traveler, person, state)) return [];
+  // The traveler of a leaver who gave the address to somebody stays parked until its person returns.
+  if (!current.wanted.active && PARKING.test(has)) return [];
   const holder = holderOf(wanted, state);
   // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again soon.
   if (!holder && state.record.disobedient.has(traveler.id)) return [];
