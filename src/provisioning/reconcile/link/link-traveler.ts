@@ -24,7 +24,7 @@ import {
 import { type Program, perform } from '../effects.ts';
 import {
   addressKey,
-  isParkingAddress,
+  canGiveEmailUp,
   isStaying,
   newParkingAddress,
   withEmailWait,
@@ -308,24 +308,13 @@ function* waitForLeaverEmail(
   const successor = toSuccessor(3, context.identity);
   yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor });
   yield* perform('askForEmail', leaver, email);
-  const isKept = isStaying(leaver, traveler) || !canGiveEmailUp({ ...leaver, observed: traveler }, context);
+  const isKept =
+    isStaying(leaver, traveler) || !canGiveEmailUp({ ...leaver, observed: traveler }, context.connection);
   if (isInactive(context.identity) || isKept) return { draft: judged, email: 'heldByLeaver' };
   return endInState(
     { ...withEmailWait(judged, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',
   );
-}
-
-/**
- * False if the traveler of a leaver keeps its address: there is no parking domain, the travel API has refused a parking address, or the
- * leaver administers the travel service.
- */
-function canGiveEmailUp(
-  { observed, refused }: Pick<Identity, 'observed' | 'refused'>,
-  { connection }: ReconcileContext,
-): boolean {
-  if (connection.parkingDomain === undefined || (observed && isAdministrator(observed))) return false;
-  return !isParkingAddress(connection, String(refused.email?.value ?? ''));
 }
 
 /**
