@@ -146,7 +146,7 @@ export const connectionSchema = z.strictObject({
     .enum(connectionModeNames)
     .default('live')
     .describe(
-      'The mode in which a new connection begins: "live", "shadow" (everything is planned and reported, and nothing is sent) or "paused" (only people whom the identity provider sends from then on are provisioned). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
+      'The mode in which a new connection begins: "live" or "shadow" (everything is planned and reported, and nothing is sent). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
     ),
   policies: policiesSchema.prefault({}).describe('Decisions about existing, leaving and returning people.'),
 });

@@ -7,10 +7,11 @@ import { personStatuses, readExplanation } from '../provisioning/people/explain-
 import { findPredecessor, joinPeople } from '../provisioning/people/join-people.ts';
 import { displayNameOf } from '../provisioning/people/people.ts';
 import { evidenceRows } from '../provisioning/people/who-is-who.ts';
-import type { OperationDeps } from './deps.ts';
+import { findConnection, type OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, operation } from './operation.ts';
 import {
+  count,
   findingMembers,
   id,
   optionalInteger,
@@ -138,6 +139,24 @@ export const personOperations = {
       note({ userName: desired.userName });
       await deps.store.reconcileQueue.markDirty(connection, [id], deps.now());
       deps.wake();
+    },
+  ),
+  sendAgain: operation(
+    {
+      ...{ method: 'post', path: '/connections/{id}/send-again', tag: 'People', access: 'admin' },
+      summary:
+        'After a restored backup, send the stored values of a person, or of everybody in the connection, where the travelers have others',
+      body: z.strictObject({ person: id.optional().describe('The SCIM id; everybody if it is absent') }),
+      result: z.object({ people: count }),
+      errors: ['notFound'],
+    },
+    async ({ params, body: { person } }, deps, { note }) => {
+      note({ connection: params.id, person });
+      findConnection(deps, params.id);
+      const people = await deps.store.restored.sendAgain(params.id, person, deps.now());
+      note({ people });
+      deps.wake();
+      return { people };
     },
   ),
   joinPerson: operation(

@@ -4,16 +4,6 @@ import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
 import { type Decision, type Identity, isSamePerson, type ShadowCall, type Succession } from './identity.ts';
 
-/** The calls that a paused connection would send: the code of the finding about each, and the call as a noun. */
-export const plannedCalls = {
-  create: { code: 'pausedCreate', noun: 'the creation of a traveler' },
-  reactivate: { code: 'pausedReactivation', noun: 'the reactivation of the archived traveler' },
-  end: { code: 'pausedDeparture', noun: 'the archive or deletion of the traveler' },
-  change: { code: 'pausedChange', noun: 'a change of the traveler' },
-} as const;
-
-export type PlannedCall = keyof typeof plannedCalls;
-
 /** The findings about what a connection in shadow mode would do first once it is live: the code of each, and the call as a noun. */
 export const shadowCalls = {
   create: { code: 'shadowCreate', noun: 'the creation of a traveler' },
@@ -22,6 +12,9 @@ export const shadowCalls = {
   reactivate: { code: 'shadowReactivation', noun: 'the reactivation of the archived traveler' },
   end: { code: 'shadowDeparture', noun: 'the archive or deletion of the traveler' },
 } as const satisfies Record<ShadowCall, unknown>;
+
+const sendAgain =
+  'Let the identity provider send the person again, or have the stored values sent: npx jetbridge people send-again, or "Send again" on the page of the person.';
 
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
@@ -241,13 +234,27 @@ export const findings = {
       'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away.',
     remedy: 'Take the role away in the travel service if it is not meant to stay.',
   }),
-  paused: (call: PlannedCall, fields: string[]): Finding => ({
+  restored: (field: string, stored: Json, shown: Json): Finding => ({
+    field,
+    code: 'restored',
+    value: withVisibleCharacters(shown),
+    reason: `The database was restored from a backup, which has ${textOf(stored)}; the traveler has ${textOf(shown)} and keeps it.`,
+    remedy: sendAgain,
+  }),
+  restoredMissing: (): Finding => ({
     field: '*',
-    code: plannedCalls[call].code,
-    ...(fields.length === 0 ? {} : { value: fields }),
-    reason: `The connection is paused: ${plannedCalls[call].noun} is not sent, because it may come from an older state.`,
+    code: 'restored',
+    reason:
+      'The database was restored from a backup, and the person has no traveler now: it may have been deleted since, so none is created.',
+    remedy: sendAgain,
+  }),
+  restoredDeparture: (): Finding => ({
+    field: 'archived',
+    code: 'restored',
+    reason:
+      'The database was restored from a backup, after which the person is to have no access; the traveler is active, so the departure waits.',
     remedy:
-      'Let the identity provider send everybody again, then let the connection go on: npx jetbridge connections resume, or "Let it go on" on the overview.',
+      'Approve or discard the departure under "Held", or let the identity provider send the person again.',
   }),
   shadow: (call: ShadowCall, fields: string[]): Finding => ({
     field: '*',

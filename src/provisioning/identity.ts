@@ -1,5 +1,6 @@
 import type { LeftOutValue } from '../schema/left-out.ts';
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
+import type { StatedPath } from '../schema/stated-attributes.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
 import type { ReplacedFields } from '../translator/replaced.ts';
 import type {
@@ -150,12 +151,10 @@ export interface Progress {
   corrections?: Record<FieldKey, number[]>;
   /** The values that the traveler had when the bridge began to own their fields. */
   replaced?: ReplacedFields;
-  /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
+  /** The fields that the IdP has written since the import, or `*` for all. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
   /** The version of the user at which the traveler was first to be archived because the scope of the mapping leaves the person out. */
   leftScopeAt?: number;
-  /** The `count` of `Origin.writtenInPause` at which the traveler was compared with what the IdP has stated. */
-  comparedInPause?: number;
   /** The fields whose values the travel API has accepted, although the traveler shows others. */
   unconfirmed?: Record<FieldKey, UnconfirmedValue>;
   /** The texts that reads may show in another form than the answers of a PATCH. */
@@ -175,18 +174,13 @@ export type ShadowCall = 'create' | 'link' | 'change' | 'reactivate' | 'end';
 
 /** The plan of one person in shadow mode. */
 export interface ShadowPlan {
-  /** The time at which shadow mode began. A plan of an earlier time does not count. */
-  since: number;
-  /** The time at which the plan became as it is. */
+  /** The time at which the plan became as it is. One of before the present time in shadow mode does not count. */
   at: number;
-  /** `none`: nothing would be called, for example because an admin must decide first. */
-  call: ShadowCall | 'none';
+  call: ShadowCall;
   /** The fields that the call would change; null stands for no value. */
   fields: Record<FieldKey, { before: Json; after: Json }>;
   /** The address of a traveler that would be created. */
   email?: string;
-  /** The limit that the call would count against. */
-  limit?: 'safetyValve';
 }
 
 /** The judgement about a leaver and a newcomer, as each of the two keeps it. */
@@ -222,18 +216,16 @@ export interface Origin {
   successor?: Succession;
   /**
    * The user as imported, if the first write of the IdP was a PATCH. A PATCH sets only some attributes: values that are
-   * unchanged since the import do not come from the IdP, so the bridge does not own their fields.
+   * unchanged since the import do not come from the IdP, so the bridge does not own their fields. After a restore it is the user as in the
+   * backup.
    */
   baseline?: ScimResource;
+  /** Set by a restore: what the IdP has stated of the user since, and `wholeResource` once an admin has the stored values sent again. */
+  stated?: readonly StatedPath[];
   /** The parts of references that the last write of them has changed (`countChangedParts`). */
   countedParts?: CountedParts;
   /** The values of the IdP's requests that the desired state does not have, because they do not fit the schema. */
   leftOut?: LeftOutValue[];
-  /**
-   * Set by a write of the IdP while the connection is paused: the time of the pause, the number of such writes, and what of the user they
-   * state (undefined: the whole user). These people are provisioned during that pause.
-   */
-  writtenInPause?: { pausedAt: number; count: number; stated?: ScimResource };
 }
 
 /** One SCIM user of one connection: the desired, applied and observed values, and the link to its traveler. */
@@ -341,6 +333,9 @@ export function userNameOf({ desired }: Pick<Identity, 'desired'>): string {
 
 const HOUR_MS = 3_600_000;
 const RETRY_MS: Record<FieldKey, number> = { archived: HOUR_MS, email: 24 * HOUR_MS };
+
+/** No check of a traveler is further away than this, in milliseconds. */
+export const LONGEST_CHECK_DELAY_MS = 24 * HOUR_MS;
 
 /** Returns the delay after which a value that was not applied is sent again, in milliseconds; undefined: it waits for a change. */
 export function retryDelay(key: FieldKey): number | undefined {

@@ -37,10 +37,7 @@ export interface SafetyValve {
   windowMs: number;
 }
 
-/**
- * The modes of a connection. `live`: what the IdP states is carried out. `paused`: only for people whom the IdP writes since the pause began.
- * `shadow`: everything is planned, and nothing is sent.
- */
-export const connectionModeNames = ['live', 'shadow', 'paused'] as const;
+/** The modes of a connection. `live`: what the IdP states is carried out. `shadow`: everything is planned, and nothing is sent. */
+export const connectionModeNames = ['live', 'shadow'] as const;
 
 export type ConnectionMode = (typeof connectionModeNames)[number];

@@ -28,7 +28,7 @@ export async function ensureConnection(
   await transaction(async (tx) => {
     await tx
       .insertInto('connection')
-      .values({ id, account, mode, paused_at: mode === 'live' ? null : now })
+      .values({ id, account, mode, shadow_since: mode === 'live' ? null : now })
       // Foreign keys move all rows of the connection to the other account.
       .onConflict((conflict) =>
         conflict.column('id').doUpdateSet({ account }).where('connection.account', '<>', account),

@@ -12,6 +12,7 @@ import { backgroundTasks } from './queues/background-tasks.ts';
 import { holds } from './queues/holds.ts';
 import { reconcileQueue } from './queues/reconcile-queue.ts';
 import { rulesStore } from './queues/rules-in-force.ts';
+import { restoredPeople } from './restore/restored-people.ts';
 import type { Database } from './sql/database.ts';
 
 export type ProvisioningStore = ReturnType<typeof provisioningStore>;
@@ -33,5 +34,6 @@ export function provisioningStore(database: Database) {
     tasks: backgroundTasks(database),
     modes: connectionModes(database),
     shadowPlans: shadowPlans(database),
+    restored: restoredPeople(database),
   };
 }

@@ -652,7 +652,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a mode that does not exist',
       { files: one({ mode: 'dry-run' }) },
-      'settings.json connections.default.mode: is not one of the known values. Write one of "live", "shadow", "paused".',
+      'settings.json connections.default.mode: is not one of the known values. Write one of "live", "shadow".',
     ],
     [
       'a number for a text',

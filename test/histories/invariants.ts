@@ -38,7 +38,7 @@ export const promises = {
     'A preview of a mapping tells what follows: for whom a traveler is created, and for whom nothing.',
   ownUserStays: 'The person whose credential the bridge uses is never changed or ended.',
   noneDeleted: 'Without the policy to delete, nobody loses the only traveler.',
-  pauseHolds: 'A paused connection sends nothing but what the IdP writes meanwhile.',
+  pauseHolds: 'After a restore nothing is sent but what the IdP states.',
   shadowHolds: 'A connection in shadow mode sends nothing.',
 } as const;
 

@@ -27,14 +27,14 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
     { status: 'archived', because: 'somebody has archived the traveler in the travel service' },
   ],
   [
-    'whose change waits in a paused connection',
+    'whose change is planned in shadow mode',
     {
       state: 'dirty',
       nextAttemptAt: NOW + 1,
-      findings: [findings.paused('change', ['firstName'])],
+      findings: [findings.shadow('change', ['firstName'])],
       ...linked,
     },
-    { status: 'waiting', because: 'the connection is paused' },
+    { status: 'waiting', because: 'the connection is in shadow mode, in which nothing is sent' },
   ],
   [
     'without an address',

@@ -1,5 +1,6 @@
 import { findPredecessor, joinPeople } from '../../src/provisioning/people/join-people.ts';
 import { isObject } from '../../src/schema/resource.ts';
+import { makeNewlyImported } from '../../src/store/restore/restored-people.ts';
 import { type Mapping, parseMapping as parseMappingFile } from '../../src/translator/mapping/mapping-file.ts';
 import type { HistoryContext } from '../histories/execute.ts';
 import { type ConnectionName, connections } from '../histories/identity-providers.ts';
@@ -28,7 +29,7 @@ export type AdminAct =
   | { kind: 'backup' }
   /** The database becomes what it was at the backup, while no process runs. */
   | { kind: 'restore' }
-  /** The command that pauses all connections. */
+  /** The command that tells that the database was restored. */
   | { kind: 'pause' }
   | { kind: 'resume'; connection: ConnectionName }
   | { kind: 'shadow'; connection: ConnectionName }
@@ -46,7 +47,7 @@ export async function actAsAdmin(
   context: HistoryContext,
   act: Exclude<AdminAct, { kind: 'mapping' | 'restore' }>,
 ): Promise<void> {
-  const { database, store, time } = world;
+  const { database, time } = world;
   switch (act.kind) {
     case 'decide':
       await decideOnce(world, context.record);
@@ -70,7 +71,7 @@ export async function actAsAdmin(
       break;
     case 'pause':
       context.record.isPaused = true;
-      await store.modes.pauseAll(time.now());
+      await becomeRestored(world);
       break;
     case 'resume':
       await resume(world, act.connection);
@@ -83,16 +84,21 @@ export async function actAsAdmin(
   }
 }
 
-/** An admin lets a connection go on. Returns false if it is not paused. */
-export async function resume(world: World, connection: ConnectionName): Promise<boolean> {
-  if (!(await world.store.modes.resume(connection, world.time.now()))) return false;
+/** Everybody becomes newly imported, as after a restore. */
+function becomeRestored({ database, time }: Pick<World, 'database' | 'time'>): Promise<void> {
+  return database.transaction((tx) => makeNewlyImported(tx, time.now()));
+}
+
+/** An admin has everything that only the backup says sent again. Returns false if there is nothing. */
+async function resume(world: World, connection: ConnectionName): Promise<boolean> {
+  if ((await world.store.restored.sendAgain(connection, undefined, world.time.now())) === 0) return false;
   world.pauseWatch.isOn = false;
-  world.story.tell(`connection ${connection} goes on`);
+  world.story.tell(`connection ${connection} sends everything again`);
   for (const { service } of world.replicas()) service.wake();
   return true;
 }
 
-/** An admin lets all connections go on. Returns what was sent before for people whom no IdP had written since the restore. */
+/** An admin has everybody sent again. Returns what was sent before for people whom no IdP had written since the restore. */
 export async function endPause(world: World, record: HistoryRecord): Promise<string[]> {
   const { pauseWatch } = world;
   const unasked: string[] = [];
@@ -104,12 +110,11 @@ export async function endPause(world: World, record: HistoryRecord): Promise<str
   }
   const resumed: boolean[] = [];
   for (const connection of connections) resumed.push(await resume(world, connection));
-  // Until a process knows that the connection goes on, it takes a write for one of the pause.
   if (resumed.includes(true)) await world.time.run(MODES_MS);
   Object.assign(pauseWatch, { isOn: false, sent: new Map() });
   record.written.clear();
   record.isPaused = false;
-  return unasked.map((line) => `${line} was changed in a pause [${promises.pauseHolds}]`);
+  return unasked.map((line) => `${line} was changed after a restore [${promises.pauseHolds}]`);
 }
 
 /** The family names of the users who were reconciled. */
@@ -123,15 +128,15 @@ async function namesOf({ store }: World, causes: SentInPause['causes']): Promise
   });
 }
 
-/** Puts the database back to the backup. The processes start again, and find all connections paused. */
+/** Puts the database back to the backup. The processes start again, and find everybody newly imported. */
 export async function restore(world: World, record: HistoryRecord): Promise<void> {
-  const { database, store, time, pauseWatch } = world;
+  const { database, time, pauseWatch } = world;
   await world.replaceDatabase(async () => {
     database.putBack(BACKUP);
     // The backup may be one that was made while the processes ended. Its mapping is read when it is put back, not before.
     recordRules(record, { mapping: world.backupMapping ?? 'defaults' });
     world.restoredAt = time.now();
-    await store.modes.pauseAll(time.now());
+    await becomeRestored(world);
     await followRestoredModes(world);
   });
   Object.assign(pauseWatch, { isOn: true, sent: new Map() });

@@ -2,7 +2,7 @@ import { bridgeDirections, type ExchangeLog, type LoggedExchange } from '../../l
 import type { RulesStore } from '../../store/queues/rules-in-force.ts';
 import { expandTrace } from '../../translator/trace.ts';
 import type { Finding, Lookups } from '../../translator/translation.ts';
-import { plannedCalls, shadowCalls } from '../findings.ts';
+import { shadowCalls } from '../findings.ts';
 import {
   type HoldCause,
   type Identity,
@@ -205,12 +205,9 @@ function waitingVerdict(identity: Identity, { now, outage }: VerdictContext): Ve
   // During an outage the running attempt is one of many.
   if (leasedUntil !== undefined && leasedUntil > now && outage === undefined)
     return { status: 'waiting', because: 'an attempt is running' };
-  const hasOneOf = (calls: Record<string, { code: string }>) => {
-    const codes = Object.values(calls).map(({ code }) => code);
-    return identity.findings.some(({ code }) => codes.includes(code));
-  };
-  if (hasOneOf(plannedCalls)) return { status: 'waiting', because: 'the connection is paused' };
-  if (hasOneOf(shadowCalls))
+  const planned: string[] = Object.values(shadowCalls).map(({ code }) => code);
+  const isPlanned = identity.findings.some(({ code }) => planned.includes(code));
+  if (isPlanned)
     return { status: 'waiting', because: 'the connection is in shadow mode, in which nothing is sent' };
   const isLater = nextAttemptAt !== undefined && nextAttemptAt > now;
   const until = isLater ? { until: nextAttemptAt } : {};

@@ -27,11 +27,6 @@ export interface ReconcileContext {
   baseline: WantedFields | undefined;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail: string | undefined;
-  /**
-   * True for the fields that the IdP has stated since the connection was paused: the traveler is read, and they are compared with it
-   * whatever was applied before. Undefined if nothing of that kind is due.
-   */
-  doubts?: ((key: FieldKey) => boolean) | undefined;
   time: AttemptTime;
 }
 
@@ -56,10 +51,10 @@ export type OutcomeDraft = Omit<
   trace?: StoredTrace;
 };
 
-/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that the mode of the connection does not allow. */
+/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that waits for the end of shadow mode. */
 export type ReconcileEnd =
   | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
-  | { kind: 'paused' }
+  | { kind: 'planned' }
   | {
       kind: 'failed';
       failure: TravelFailure;

@@ -80,7 +80,8 @@ const lateCreateFailure: TravelFailure = {
 };
 
 /** Returns the addresses to try: the wanted one, then the userName in case another traveler has the wanted one. */
-function candidateEmails(context: ReconcileContext): string[] {
+/** Returns the addresses of the user that a traveler may have, the wanted one first. */
+export function candidateEmails(context: ReconcileContext): string[] {
   const email = context.translation.fields.email;
   const first = email?.kind === 'value' && typeof email.value === 'string' ? email.value : undefined;
   return [first, context.translation.fallbackEmail]

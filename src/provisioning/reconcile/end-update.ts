@@ -6,6 +6,7 @@ import { endInState, type ReconcileContext, type ReconcileResult, type SendableF
 import { isParkingAddress } from './email/addresses.ts';
 import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
 import { withReplacedSettled } from './replaced-values.ts';
+import { differencesFromBackup } from './restored/fields.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 export function endUpdate(
@@ -26,6 +27,7 @@ export function endUpdate(
     ...(draft.observed
       ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
       : []),
+    ...differencesFromBackup(context, { ...draft, applied }),
     ...earlierLostValueFindings(context, draft),
     ...earlierKeptRoleFindings(context, { draft, fields }),
   ];

@@ -1,4 +1,4 @@
-import type { FieldKey } from '../../translator/translation.ts';
+import type { FieldKey, Finding } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import {
@@ -21,6 +21,7 @@ import {
   withHold,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
+import { isAccessFromBackup } from './restored/statements.ts';
 
 /** Roles that administer the travel service. */
 const administratorRoles = ['admin', 'authAdmin'];
@@ -59,7 +60,7 @@ export function* withGuardsApplied(
   if (isKeptActive(context.identity)) return withDepartureDiscarded(context, guarded);
   if (yield* admitDeparture(context)) return guarded;
   return {
-    draft: withHold(context, withFinding(guarded.draft, findings.heldBySafetyValve()), 'safetyValve'),
+    draft: withHold(context, withFinding(guarded.draft, heldDeparture(context)), 'safetyValve'),
     fields: { ...guarded.fields, archived: { kind: 'kept' } },
   };
 }
@@ -77,11 +78,12 @@ function withDepartureDiscarded(
 
 /**
  * Counts the deactivation or deletion of this identity against the safety valve. Returns false if it must be held. It
- * passes if an admin has approved it. Once held, it stays held until an admin decides or the IdP writes again, even if
+ * passes if an admin has approved it, and is held if only a restored backup states it. Once held, it stays held until an admin decides or the IdP writes again, even if
  * fewer people have left since.
  */
 export function* admitDeparture({ connection, identity }: ReconcileContext): Program<boolean> {
   if (departureCauses.some((cause) => isApproved(identity, cause))) return true;
+  if (isAccessFromBackup(identity)) return false;
   // The departure was sent before, and not carried out: the travel API has accepted it without effect, or has created an inactive person
   // and then failed to archive it.
   const { archived } = identity.applied;
@@ -104,8 +106,12 @@ export function* holdDeparture(
   if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
   if (yield* admitDeparture(context)) return undefined;
-  const noted = withFinding(draft, findings.heldBySafetyValve());
+  const noted = withFinding(draft, heldDeparture(context));
   return endInState(withHold(context, noted, 'safetyValve'), 'held');
+}
+
+function heldDeparture({ identity }: ReconcileContext): Finding {
+  return isAccessFromBackup(identity) ? findings.restoredDeparture() : findings.heldBySafetyValve();
 }
 
 function withGuardedFieldsKept(context: ReconcileContext, { draft, fields }: SendableFields): SendableFields {

@@ -30,23 +30,25 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { isAdministratorRole } from './guard.ts';
+import { keepsFromBackup, withBackupConfirmed } from './restored/fields.ts';
+import { ALL_FIELDS, isFromBackup } from './restored/statements.ts';
 
 /**
  * Limits the wanted fields of an imported user whose first write was a PATCH: the bridge sets only fields that the IdP
  * has changed since the import. A field whose value is the same as at the import is kept; a field that no longer has a
  * value is removed.
  */
-export function withoutUnownedFields(
-  { translation, baseline }: ReconcileContext,
-  draft: OutcomeDraft,
-): SendableFields {
+export function withoutUnownedFields(context: ReconcileContext, draft: OutcomeDraft): SendableFields {
+  const { translation, baseline } = context;
   if (!baseline) return { draft, fields: translation.fields };
   const fields: WantedFields = { ...translation.fields };
   const applied = { ...draft.applied };
   for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
-    if (key in applied || draft.progress.written?.includes(key)) continue;
+    if (key in applied || isWrittenSince(draft, key)) continue;
     const [before, now] = [baseline[key], fields[key]];
-    if (isSameWanted(before, now)) fields[key] = { kind: 'kept' };
+    if (isSameWanted(before, now)) {
+      if (keepsFromBackup(context, draft, [key, now])) fields[key] = { kind: 'kept' };
+    }
     // An imported administrator got the role in the travel service and not from the mapping, so the IdP must not remove
     // it.
     else if (
@@ -66,13 +68,14 @@ export function withoutUnownedFields(
  * once the IdP states one, or changes the userName.
  */
 export function withAdoptedAddress(
-  { identity: { desired }, translation }: ReconcileContext,
+  { identity, translation }: ReconcileContext,
   { draft, fields }: SendableFields,
 ): SendableFields {
   const { applied, progress } = draft;
-  const userName = typeof desired['userName'] === 'string' ? desired['userName'] : '';
+  const { userName: name } = identity.desired;
+  const userName = typeof name === 'string' ? name : '';
   // The bridge owns no field of a traveler that it has neither created nor changed.
-  const isAdoption = Object.keys(applied).length === 0;
+  const isAdoption = Object.keys(applied).length === 0 && !isFromBackup(identity);
   const adoptedAs = progress.adoptedAs ?? (isAdoption ? userName : undefined);
   if (adoptedAs === undefined) return { draft, fields };
   const adopted = withProgress(draft, { adoptedAs });
@@ -90,15 +93,21 @@ function isEmailFromUserName({ trace }: Translation): boolean {
 }
 
 /** After the last call of a reconciliation, records which fields the IdP has changed since the import. */
-export function withWrittenFields(
-  { translation: { fields }, baseline }: ReconcileContext,
-  draft: OutcomeDraft,
-): OutcomeDraft {
+export function withWrittenFields(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const {
+    translation: { fields },
+    baseline,
+  } = context;
   if (!baseline) return draft;
   const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
   const isWritten = (key: FieldKey) => key in draft.applied || !isSameWanted(baseline[key], fields[key]);
   const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
-  return withProgress(draft, { written: [...written] });
+  return withBackupConfirmed(context, withProgress(draft, { written: [...written] }));
+}
+
+/** True for a field that the IdP has written since the import. */
+function isWrittenSince({ progress: { written = [] } }: OutcomeDraft, key: FieldKey): boolean {
+  return written.includes(key) || written.includes(ALL_FIELDS);
 }
 
 function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {

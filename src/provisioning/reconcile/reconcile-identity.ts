@@ -10,10 +10,10 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   withFinding,
+  withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { isHeldByRulesChange, withRulesHold } from './guard.ts';
-import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { isRefusal } from './run/outcome.ts';
@@ -27,8 +27,6 @@ export interface AttemptInput extends TranslationSource {
   generation: number;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail?: string | undefined;
-  /** The time at which the connection was paused; undefined if it is not. */
-  pausedAt: number | undefined;
   /** The time at which shadow mode began; undefined if the connection is not in it. */
   shadowSince: number | undefined;
   time: AttemptTime;
@@ -83,21 +81,20 @@ function endHeldByRules(context: ReconcileContext): ReconcileResult {
   return endInState(withRulesHold(context, { ...draft, waitingFor: identity.waitingFor }), 'held');
 }
 
-/** The mode of the connection, as `AttemptInput` has it. */
-type Mode = Pick<AttemptInput, 'pausedAt' | 'shadowSince'>;
-
 function reconcileInMode(
   context: ReconcileContext,
   { resolved }: TranslatedIdentity,
-  { pausedAt, shadowSince: since }: Mode,
+  { shadowSince: since }: Pick<AttemptInput, 'shadowSince'>,
 ): Program<ReconcileResult> {
-  if (since !== undefined) {
-    const awaitedManager = findAwaitedManager(context, resolved);
-    return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler);
-  }
-  return pausedAt === undefined
-    ? reconcileStated(context, reconcileTraveler)
-    : reconcileInPause(context, pausedAt, reconcileTraveler);
+  if (since === undefined) return reconcileLive(context);
+  const awaitedManager = findAwaitedManager(context, resolved);
+  return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler(context));
+}
+
+/** A plan of an earlier time in shadow mode is void. */
+function* reconcileLive(context: ReconcileContext): Program<ReconcileResult> {
+  const { draft, end } = yield* reconcileTraveler(context);
+  return { draft: draft.progress.shadow ? withProgress(draft, { shadow: undefined }) : draft, end };
 }
 
 /** Returns the userName of the manager, if the manager is active and has no traveler yet. */

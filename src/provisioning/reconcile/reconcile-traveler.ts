@@ -20,6 +20,7 @@ import { linkOrCreateTraveler } from './create-traveler.ts';
 import { type Program, perform } from './effects.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import { linkTravelerOfLeaver } from './link/link-traveler.ts';
+import { endMissing, findRestoredTraveler, mustStayMissing } from './restored/traveler.ts';
 import { isScopeDecisive, reconcileOutOfScope, withScopeLeft } from './scope.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 import { updateTraveler } from './update-traveler.ts';
@@ -57,8 +58,10 @@ function* withFurtherTravelers(context: ReconcileContext, draft: OutcomeDraft): 
 
 function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
   const { identity } = context;
-  const initial = withScopeLeft(context, newDraft(identity, context.translation));
-  if (!identity.claimed) return yield* reconcileUnclaimed(context, initial);
+  const begun = withScopeLeft(context, newDraft(identity, context.translation));
+  if (!identity.claimed) return yield* reconcileUnclaimed(context, begun);
+  const initial = yield* findRestoredTraveler(context, begun);
+  if ('end' in initial) return initial;
   if (identity.deletedAt !== undefined) return yield* archiveTraveler(context, initial);
   if (isScopeDecisive(context)) return yield* reconcileOutOfScope(context, initial);
   if (hasPassedTravelerOn(identity)) return endInState({ ...initial, creating: undefined }, 'synced');
@@ -73,6 +76,7 @@ function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
     observed: undefined,
   };
   if (isInactive(identity)) return endInState(unlinked, 'synced');
+  if (mustStayMissing(context)) return endMissing(unlinked);
   const again = yield* linkUnlessInactive(context, unlinked);
   if (again !== 'gone') return again;
   return endInFailure(unlinked, {
@@ -119,6 +123,7 @@ function hasPassedTravelerOn({ origin: { successor }, travelId, ...identity }: I
 
 /** Links the traveler of the leaver who is the same person; else links or creates one. */
 function* linkTraveler(context: ReconcileContext, draft: OutcomeDraft): Program<ReconcileResult | 'gone'> {
+  if (mustStayMissing(context)) return endMissing(draft);
   const { predecessor } = draft.progress;
   const isOwed = predecessor !== undefined && isSamePerson(predecessor) && !isInactive(context.identity);
   const travelId = isOwed ? yield* travelerOfLeaver(predecessor) : undefined;

@@ -14,6 +14,7 @@ import {
 import type { Program } from './effects.ts';
 import { isParkingAddress } from './email/addresses.ts';
 import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
+import { isFromBackup } from './restored/statements.ts';
 import { readTraveler, withoutLink } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
@@ -42,7 +43,8 @@ export function* reconcileOutOfScope(
 ): Program<ReconcileResult> {
   const draft = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
   if ('end' in draft) return { ...draft, draft: withScopeFinding(context, draft.draft, 'none') };
-  const isProvisioned = hasProvisionedTraveler(draft);
+  const isRestored = draft.travelId !== undefined && isFromBackup(context.identity);
+  const isProvisioned = isRestored || hasProvisionedTraveler(draft);
   if (!isProvisioned && context.translation.scope === 'out') return endWithoutTraveler(context, draft);
   const known = yield* readIfUnknown(context, draft);
   if (known === 'gone') return endWithoutTraveler(context, withoutLink(draft));

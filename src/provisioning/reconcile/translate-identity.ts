@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ScimResource } from '../../schema/resource.ts';
+import { isStated, withoutStated } from '../../schema/stated-attributes.ts';
 import { toTravel } from '../../translator/to-travel.ts';
 import type { AppliedFields, Snapshot, Translation } from '../../translator/translation.ts';
 import { dayOf } from '../../translator/values/dates.ts';
@@ -85,7 +87,7 @@ function* translateUnder(
   const isWithoutGroups = !memberships?.length && namesUnknownGroup === undefined;
   const isKnown = newUser?.rulesSnapshot === rulesSnapshot && references.size === 0 && isWithoutGroups;
   const translation = isKnown ? newUser.translation : translateWith(identity.applied);
-  const baseline = translateBaseline(rulesSnapshot, identity, references);
+  const baseline = translateBaseline(rulesSnapshot, identity, { relations, translation });
   return { ...{ rulesSnapshot, resolved, baseline, translateWith }, translation };
 }
 
@@ -107,14 +109,30 @@ export function translateStored(
     : { ...translation, findings: [...translation.findings, ...unresolved] };
 }
 
-/** Translates the user as imported. It was in no group: only the IdP has groups. */
+/**
+ * Translates the user as imported, which was in no group: only the IdP has groups. The user of a restored backup is in its present groups,
+ * and a value that the IdP has stated since then is none of the backup any more, so that it is sent.
+ */
 export function translateBaseline(
   { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
   identity: Identity,
-  references: Snapshot['references'],
+  { relations, translation }: { relations: StoredRelations; translation: Translation },
 ): WantedFields | undefined {
-  const { baseline } = identity.origin;
-  return baseline && toTravel(rules, baseline, { lookups, references, ...partsOf(identity) }).fields;
+  const { baseline, stated } = identity.origin;
+  if (!baseline) return undefined;
+  const { references } = relations;
+  const known = { lookups, ...partsOf(identity), ...(stated ? relations : { references }) };
+  const { fields } = toTravel(rules, baseline, known);
+  if (!stated) return fields;
+  const unstated = toTravel(rules, withoutStated(identity.desired, stated), known).fields;
+  const isNew = (key: string) => {
+    const wanted = translation.fields[key];
+    if (wanted?.kind !== 'value') return false;
+    // A user without `active` is active, too.
+    const isConfirmed = isStated(stated, key === 'archived' ? ['active'] : []);
+    return isConfirmed || (key !== 'archived' && !isDeepStrictEqual(unstated[key], wanted));
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !isNew(key)));
 }
 
 /** Returns the parts of a snapshot that are stored with an identity. */

@@ -70,8 +70,7 @@ export function* updateTraveler(
     ? yield* readTraveler(context, draft, travelId)
     : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
   if (current === 'gone' || 'end' in current) return current;
-  const stated = mustRead ? withStatedDoubted(context, current) : current;
-  const checked = yield* finishLateCheck(context, stated);
+  const checked = yield* finishLateCheck(context, current);
   if ('end' in checked) return checked;
   const round = yield* prepareUpdate(context, withDriftMarked(context, checked), {
     isFresh: isFresh || mustRead,
@@ -81,8 +80,8 @@ export function* updateTraveler(
 }
 
 /**
- * True if the traveler must be read before the plan: its state is not known (new links, returns, calls with an unknown outcome), the IdP has
- * stated it in a pause, or the time of a check has come. After a crash there is nothing observed: taking the lease of a dead process
+ * True if the traveler must be read before the plan: its state is not known (new links, returns, calls with an unknown outcome), or the time
+ * of a check has come. After a crash there is nothing observed: taking the lease of a dead process
  * forgets it (`Leases.acquire`). The plan may ask for a read, too, such as before an archive (`Plan.needsFreshRead`).
  */
 function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
@@ -91,20 +90,10 @@ function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean 
     observed === undefined ||
     progress.announced !== undefined ||
     progress.settledVersion === undefined ||
-    context.doubts !== undefined ||
     isLateCheckDue(context, draft) ||
     isValueCheckDue(context, draft) ||
     isSpellingCheckDue(context, draft)
   );
-}
-
-/** Marks the fields as unsure that the IdP has stated during a pause: they are sent if the traveler has other values. */
-function withStatedDoubted({ doubts }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  if (!doubts) return draft;
-  const applied = Object.entries(draft.applied).map(
-    ([key, field]) => [key, doubts(key) ? { ...field, unsure: true as const } : field] as const,
-  );
-  return { ...draft, applied: Object.fromEntries(applied) };
 }
 
 interface UpdateRound extends SendableFields {

@@ -182,13 +182,11 @@ function toContext(
   { connection, identity }: PreviewSubject,
   { rulesSnapshot, ...relations }: { rulesSnapshot: RulesSnapshot } & StoredRelations,
 ): ReconcileContext {
+  const translation = translateStored(rulesSnapshot, identity, relations);
   return {
-    connection,
-    identity,
-    rulesSnapshot,
-    translation: translateStored(rulesSnapshot, identity, relations),
+    ...{ connection, identity, rulesSnapshot, translation },
     translateWith: (applied) => translateStored(rulesSnapshot, { ...identity, applied }, relations),
-    baseline: translateBaseline(rulesSnapshot, identity, relations.references),
+    baseline: translateBaseline(rulesSnapshot, identity, { relations, translation }),
     freeEmail: undefined,
     time: { now: 0, wallClock: 0, server: undefined },
   };

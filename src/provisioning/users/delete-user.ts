@@ -1,6 +1,7 @@
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import { repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
@@ -71,7 +72,7 @@ function toDeleted(before: Identity, runtime: Runtime): Identity {
   return {
     ...withNextVersion(before, runtime),
     deletedAt: now,
-    origin: { ...before.origin, departure, statedDeparture },
+    origin: { ...originAfterStatement(before, [['active']]), departure, statedDeparture },
   };
 }
 

@@ -1,9 +1,11 @@
 import { isActive, type ScimResource } from '../../schema/resource.ts';
+import type { StatedPath } from '../../schema/stated-attributes.ts';
 import { countChangedParts } from '../../translator/values/reference-parts.ts';
 import { type Identity, isDepartureCause, isInactive, type Origin } from '../identity.ts';
 import { departureOf, isLeaver, judgeNewcomer, toPredecessor, toSuccessor } from '../people/takeover.ts';
 import { type Departure, personalValuesOf } from '../people/who-is-who.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { withNextVersion } from './create-user.ts';
@@ -15,6 +17,8 @@ export interface UserWrite {
   kind: 'replace' | 'patch';
   /** True if the request itself states that the user is inactive; false if an earlier one did. */
   statesDeparture: boolean;
+  /** What the request states of a person from a restored backup. */
+  stated: readonly StatedPath[];
 }
 
 /** The changed identity, and the changes whose commit saves it. */
@@ -74,16 +78,17 @@ function createTombstone(leaver: Identity, { newId, now, wallClock }: UpdateRunt
 }
 
 /** Saves the values with the deactivation, because they may change before the user is reactivated. */
-function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: number): Origin {
-  const { statedDeparture: _, departure: _departure, ...origin } = before.origin;
+function nextOrigin({ before, after, kind, statesDeparture, stated }: UserWrite, now: number): Origin {
+  const { statedDeparture: _, departure: _departure, ...origin } = originAfterStatement(before, stated);
   const { baseline, successor, countedParts: counted, ...others } = origin;
   const countedParts = countChangedParts(before.desired, after, counted);
-  const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;
+  const isImported = kind === 'patch' || origin.stated !== undefined;
+  const imported = before.claimed ? baseline : before.desired;
   // A user who is activated again is no leaver any more.
   const keptSuccessor = isActive(after) && isInactive(before) ? undefined : successor;
   const kept = {
     ...others,
-    ...(imported === undefined ? {} : { baseline: imported }),
+    ...(isImported && imported !== undefined ? { baseline: imported } : {}),
     ...(countedParts === undefined ? {} : { countedParts }),
     ...(keptSuccessor === undefined ? {} : { successor: keptSuccessor }),
   };

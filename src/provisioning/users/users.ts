@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LeftOutValue } from '../../schema/left-out.ts';
 import { extensionsOf, isActive, type ScimResource } from '../../schema/resource.ts';
+import { type StatedPath, wholeResource } from '../../schema/stated-attributes.ts';
 import type { ConnectionModes } from '../../store/connection-modes.ts';
 import type { Connection } from '../connection.ts';
 import type { Groups, Memberships } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import { isKeptActive } from '../reconcile/guard.ts';
-import { statedPart } from '../reconcile/pause.ts';
+import { statesAnew } from '../reconcile/restored/statements.ts';
 import { inheritsMemberships, type PendingWrite, repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from '../reconcile/run/notify-dependents.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
@@ -40,7 +41,7 @@ export interface UserServiceDeps {
   reconcileWithinBudget: ReconcileWithinBudget;
   scanQueue: ScanQueue;
   ownUsers: Pick<OwnUsers, 'lastKnown'>;
-  modes: Pick<ConnectionModes, 'pausedAt' | 'shadowSince'>;
+  modes: Pick<ConnectionModes, 'shadowSince'>;
   connectionOf(id: string): Connection;
   wake(): void;
   runtime: Runtime;
@@ -61,7 +62,7 @@ export function userService(deps: UserServiceDeps) {
     list: (connection: string, query: UserQuery) => listUsers(deps, deps.connectionOf(connection), query),
     /**
      * Applies a pure change to the desired state. `change` may throw to refuse the version, and may be called several times.
-     * A change without effect leaves version and lastModified alone.
+     * A change without effect leaves version and lastModified alone. `stated` returns what a PATCH states, whether or not that is new.
      */
     change: (
       connection: string,
@@ -69,7 +70,8 @@ export function userService(deps: UserServiceDeps) {
       change: UserChange,
       kind: 'replace' | 'patch',
       requestId?: string,
-    ) => updateDesired(deps, deps.connectionOf(connection), { id, change, kind, requestId }),
+      stated: () => readonly StatedPath[] = () => (kind === 'replace' ? wholeResource : []),
+    ) => updateDesired(deps, deps.connectionOf(connection), { id, change, kind, requestId, stated }),
     /**
      * Deletes the user: a tombstone remains, and the traveler is archived or deleted. `check` may throw to refuse the
      * version.
@@ -148,6 +150,7 @@ interface UserUpdate {
   change: UserChange;
   kind: 'replace' | 'patch';
   requestId: string | undefined;
+  stated: () => readonly StatedPath[];
 }
 
 async function updateDesired(
@@ -170,25 +173,22 @@ async function updateDesired(
       if (!stored.parse().claimed) throw notFoundError();
       if (!isActive(after)) await refuseToEndOwnUser(deps, stored.parse());
     }
-    // During a pause, the traveler may differ from what the IdP states, although the stored user does not.
-    const isPaused = deps.modes.pausedAt(connection.id) !== undefined;
-    if (isSame && stored.canAnswerNoOp && reported.length === 0 && !isPaused)
-      return toUserView(deps, connection.id, view);
+    if (isSame && stored.canAnswerNoOp && reported.length === 0) return toUserView(deps, connection.id, view);
     const before = stored.parse();
     const { kind, requestId } = update;
+    const stated = before.origin.stated === undefined ? [] : update.stated();
     const statesDeparture = statesInactive(before, update.change);
     const isHeldAgain = isSame && statesDeparture && isKeptActive(before);
     const leftOut = leftOutAfter(before, { after, kind, reported });
-    const isUnchanged = isSame && before.claimed && !isHeldAgain;
-    if (isUnchanged && hasSameLeftOut(before, leftOut) && !isPaused)
+    const isUnchanged = isSame && before.claimed && !isHeldAgain && !statesAnew(before, stated);
+    if (isUnchanged && hasSameLeftOut(before, leftOut))
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
       ? markForFindings(before)
-      : updateUser(deps.runtime, { before, after, kind, statesDeparture });
+      : updateUser(deps.runtime, { before, after, kind, statesDeparture, stated });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
-    const stated = isPaused && kind === 'patch' ? statedBy(update.change, before) : undefined;
-    const write = { identity, before, changes, references, generation: stored.generation, requestId, stated };
+    const write = { identity, before, changes, references, generation: stored.generation, requestId };
     const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, () =>
       markReferrersDirty(deps, before, identity),
     );
@@ -199,11 +199,6 @@ async function updateDesired(
       await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   });
-}
-
-/** Returns what a PATCH states of the user. */
-function statedBy(change: UserChange, { desired, version }: Identity): ScimResource {
-  return statedPart(desired, (known) => change(known, version, () => {}));
 }
 
 /** Returns the write of a request that changes nothing but the findings. The version stays: the user is the same. */

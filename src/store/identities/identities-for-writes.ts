@@ -26,7 +26,9 @@ export async function findForWrite(db: Kysely<Tables>, key: ScopedId): Promise<S
       row.state !== 'refused' &&
       row.state !== 'held' &&
       row.decision === '' &&
-      !row.origin.includes('"leftOut"'),
+      !row.origin.includes('"leftOut"') &&
+      // What it states of a restored person counts, also where the stored value is equal.
+      !row.origin.includes('"stated"'),
     hasReferences: row.has_references === 1,
     generation: row.generation ?? 0,
     parse: () => toIdentity(row),

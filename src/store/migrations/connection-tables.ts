@@ -9,10 +9,10 @@ export const connectionTables = {
     columns: {
       account: 'ordered text',
       id: 'ordered text',
-      /** `live`, `paused` or `shadow`: see `src/store/connection-modes.ts`. */
+      /** `live` or `shadow`: see `src/store/connection-modes.ts`. */
       mode: "ordered text = 'live'",
-      /** The start of the pause or of shadow mode, in epoch milliseconds; null while the connection is live. */
-      paused_at: 'bigint?',
+      /** The start of shadow mode, in epoch milliseconds; null while the connection is live. */
+      shadow_since: 'bigint?',
       /** The settings of a connection that was added on the admin page, as JSON; null for one of the settings file. */
       settings: 'text?',
       /** The log of exchanges holds bodies of reads until that time. */

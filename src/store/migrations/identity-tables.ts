@@ -131,7 +131,7 @@ export const identityTables = {
       },
       leased: { columns: SCOPE, where: 'lease_until is not null' },
 
-      // Imports find what they have not seen, and the repair of times in the future what is later than now; tombstones expire by age.
+      // Imports find what they have not seen; tombstones expire by age.
       seen: `${SCOPE}, seen_at`,
       tombstones: { columns: `${SCOPE}, deleted_at`, where: 'deleted_at is not null' },
 

@@ -219,18 +219,16 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ['failing certificateEnds: The certificate in TLS_CERT ended on 2026-11-19.'],
   ],
   [
-    'a burst of refused sign-ins, a suspicion of a restore, and a paused connection',
+    'a burst of refused sign-ins, and a suspicion of a restore',
     {
       local: [
         { kind: 'signIns', connection: '', since: NOW, count: 57 },
         { kind: 'restoreSuspected', connection: 'okta', since: NOW, count: 3 },
       ],
-      modes: [{ connection: 'okta', mode: 'paused', since: NOW }],
     },
     [
       'warning signIns: 57 sign-ins to the admin page were refused within ten minutes.',
-      'warning restoreSuspected: The travelers of 3 people had values that were never sent, after a time without a server: if the database was restored, pause all connections now, before old values are sent; otherwise somebody has entered these values in the travel service.',
-      'warning pausedConnection: The connection okta is paused, by an admin or after a restore: only people whom the identity provider has sent since then are changed; after a restore, start a full synchronization there before it goes on.',
+      'warning restoreSuspected: The travelers of 3 people had values that were never sent, after a time without a server: if the database was restored, tell so now, before old values are sent; otherwise somebody has entered these values in the travel service.',
     ],
   ],
 ])('%s', (_name, facts, expected) => {

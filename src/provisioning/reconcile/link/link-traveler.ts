@@ -171,7 +171,8 @@ export function* findOwnCreate(
   return { draft: searched };
 }
 
-function* readAvailability(
+/** Tells whether the identity may be linked to a traveler that was found. */
+export function* readAvailability(
   context: ReconcileContext,
   traveler: TravelUser,
 ): Program<TravelAnswer<Availability>> {
