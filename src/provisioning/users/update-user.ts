@@ -1,7 +1,6 @@
 import { isActive, type ScimResource } from '../../schema/resource.ts';
 import type { StatedPath } from '../../schema/stated-attributes.ts';
 import { countChangedParts } from '../../translator/values/reference-parts.ts';
-import type { Connection } from '../connection.ts';
 import { type Identity, isDepartureCause, isInactive, type Origin } from '../identity.ts';
 import { departureOf, isLeaver, judgeNewcomer, toPredecessor, toSuccessor } from '../people/takeover.ts';
 import { type Departure, personalValuesOf } from '../people/who-is-who.ts';
@@ -31,7 +30,7 @@ type UpdateRuntime = Pick<Runtime, 'now' | 'newId' | 'wallClock'>;
  * Computes the claimed, dirty identity with the new desired state. If a user who is activated again is another person, the user gets a
  * traveler of its own: a tombstone keeps that of the leaver.
  */
-export function updateUser(runtime: UpdateRuntime, connection: Connection, write: UserWrite): UpdatedUser {
+export function updateUser(runtime: UpdateRuntime, write: UserWrite): UpdatedUser {
   const { before, after } = write;
   const now = runtime.wallClock();
   const next: Identity = {
@@ -43,7 +42,7 @@ export function updateUser(runtime: UpdateRuntime, connection: Connection, write
   const isReturn = isLeaver(before) && isActive(after);
   if (!isReturn || judgeNewcomer(before, { ...before, desired: after }, { now }) !== 3)
     return { identity: next, changes: [update] };
-  const tombstone = createTombstone(before, runtime, connection);
+  const tombstone = createTombstone(before, runtime);
   const predecessor = toPredecessor(3, tombstone);
   const identity: Identity = {
     ...next,
@@ -61,15 +60,9 @@ export function updateUser(runtime: UpdateRuntime, connection: Connection, write
 }
 
 /** Creates a tombstone that keeps the traveler of a leaver, whose SCIM user is that of another person now. */
-function createTombstone(
-  leaver: Identity,
-  { newId, now, wallClock }: UpdateRuntime,
-  { lateMs }: Connection,
-): Identity {
-  const { progress, origin } = leaver;
+function createTombstone(leaver: Identity, { newId, now, wallClock }: UpdateRuntime): Identity {
+  const { origin } = leaver;
   const deletedAt = wallClock();
-  const writtenAt = now();
-  const sent = { ...progress.late?.sent, archived: [false] };
   // A departure that waits for an admin, or was discarded, stays so. Any other needs a version of its own: no decision has been made about it,
   // no attempt has archived its traveler, and an admin can discard it.
   const isUndecided = isDepartureCause(leaver.hold?.cause) || isKeptActive(leaver);
@@ -78,13 +71,9 @@ function createTombstone(
     ...leaver,
     ...decided,
     ...{ id: newId(), revision: 1, state: 'dirty', deletedAt, lastModified: deletedAt },
-    ...{ leasedUntil: undefined, nextAttemptAt: undefined, attempts: 0, waitingFor: undefined },
+    ...{ leasedUntil: undefined, nextAttemptAt: undefined, attempts: 0 },
+    ...{ writtenAt: now(), waitingFor: undefined },
     origin: { ...origin, departure: departureOf(leaver), successor: toSuccessor(3, leaver) },
-    // A call that was sent for the live user may still be in flight.
-    ...{
-      writtenAt,
-      progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: writtenAt + lateMs } },
-    },
   };
 }
 

@@ -185,7 +185,7 @@ async function updateDesired(
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
       ? markForFindings(before)
-      : updateUser(deps.runtime, connection, { before, after, kind, statesDeparture, stated });
+      : updateUser(deps.runtime, { before, after, kind, statesDeparture, stated });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
