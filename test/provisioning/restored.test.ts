@@ -272,6 +272,22 @@ describe('what an IdP states after the restore is sent', () => {
       expect(fixture.sent()).toEqual(['patch', 'remove']);
     }));
 
+  test('a person who takes the place of a leaver loses what the leaver had', () =>
+    withFixture(
+      async (fixture) => {
+        const { bridge } = fixture;
+        const old = await bridge.users.create(users, person('Ada', withRole));
+        const { travelId } = await fixture.identity(old.id);
+        await fixture.restored();
+        await bridge.users.remove(users, old.id);
+        const { id } = await bridge.users.create('second', person('Ada'));
+        await fixture.reconcileAfter(HOUR_MS);
+        expect((await fixture.identity(id, 'second')).travelId).toBe(travelId);
+        expect(await fixture.traveler(id, 'second')).toMatchObject({ roles: [], archived: false });
+      },
+      { more: ['second'] },
+    ));
+
   test('a write whose call fails is sent later', () =>
     restored(async (fixture) => {
       const { travel, ids } = fixture;

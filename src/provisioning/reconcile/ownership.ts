@@ -34,7 +34,7 @@ import {
 import { type Program, perform } from './effects.ts';
 import { isAdministratorRole } from './guard.ts';
 import { keepsFromBackup, withBackupConfirmed } from './restored/fields.ts';
-import { ALL_FIELDS, isFromBackup } from './restored/statements.ts';
+import { ALL_FIELDS, isConfirmed, isFromBackup } from './restored/statements.ts';
 
 /**
  * Limits the wanted fields of an imported user whose first write was a PATCH: the bridge sets only fields that the IdP
@@ -46,8 +46,8 @@ export function withoutUnownedFields(context: ReconcileContext, draft: OutcomeDr
   if (!baseline) return { draft, fields: translation.fields };
   const fields: WantedFields = { ...translation.fields };
   const applied = { ...draft.applied };
-  for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
-    if (key in applied || isWrittenSince(draft, key)) continue;
+  for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(applied)])) {
+    if (isSent(context, draft, key) || isConfirmed(draft, key)) continue;
     const [before, now] = [baseline[key], fields[key]];
     if (isSameWanted(before, now)) {
       if (keepsFromBackup(context, draft, [key, now])) fields[key] = { kind: 'kept' };
@@ -78,7 +78,7 @@ export function withAdoptedAddress(
   const { userName: name } = identity.desired;
   const userName = typeof name === 'string' ? name : '';
   // The bridge owns no field of a traveler that it has neither created nor changed.
-  const isAdoption = Object.keys(applied).length === 0 && !isFromBackup(identity);
+  const isAdoption = Object.keys(applied).length === 0;
   const adoptedAs = progress.adoptedAs ?? (isAdoption ? userName : undefined);
   if (adoptedAs === undefined) return { draft, fields };
   const adopted = withProgress(draft, { adoptedAs });
@@ -101,16 +101,17 @@ export function withWrittenFields(context: ReconcileContext, draft: OutcomeDraft
     translation: { fields },
     baseline,
   } = context;
-  if (!baseline) return draft;
+  if (!baseline || draft.progress.written?.includes(ALL_FIELDS)) return draft;
   const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
-  const isWritten = (key: FieldKey) => key in draft.applied || !isSameWanted(baseline[key], fields[key]);
+  const isWritten = (key: FieldKey) =>
+    isSent(context, draft, key) || !isSameWanted(baseline[key], fields[key]);
   const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
   return withBackupConfirmed(context, withProgress(draft, { written: [...written] }));
 }
 
-/** True for a field that the IdP has written since the import. */
-function isWrittenSince({ progress: { written = [] } }: OutcomeDraft, key: FieldKey): boolean {
-  return written.includes(key) || written.includes(ALL_FIELDS);
+/** True for a field that was sent, unless that is known from a restored backup only. */
+function isSent({ identity }: ReconcileContext, { applied }: OutcomeDraft, key: FieldKey): boolean {
+  return key in applied && !(isFromBackup(identity) && applied[key]?.unsure);
 }
 
 function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {

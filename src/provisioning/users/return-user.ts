@@ -10,6 +10,7 @@ import {
 import { addressKey } from '../reconcile/email/addresses.ts';
 import { withValuesNotShownYet } from '../reconcile/late-calls.ts';
 import { isResetPending, isReturnHeld } from '../reconcile/ownership.ts';
+import { withBackupDoubted } from '../reconcile/restored/statements.ts';
 import { leaseDuration } from '../reconcile/run/lease.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { IdentityChange, NewUserMatches } from '../store-ports.ts';
@@ -145,7 +146,8 @@ function handOver(
   leaver: Identity,
   predecessor: Succession,
 ): ReturnedUser {
-  const { travelId, applied, creating, leasedUntil, progress } = leaver;
+  const { travelId, creating, leasedUntil, progress } = leaver;
+  const { applied } = withBackupDoubted(leaver);
   // An archive call in flight would undo the return. Wait until the call can no longer arrive, then read the traveler
   // before planning. A lease that has not been given back counts, whatever the clock says: that of the database decides
   // when it ends.

@@ -38,6 +38,7 @@ import {
   withValuesNotShownYet,
 } from '../late-calls.ts';
 import { isResetPending, withResetDue } from '../ownership.ts';
+import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
 import type { TravelerGone } from '../update-traveler.ts';
 import { announceLink, announceOwnLink, type OwnTraveler, type Release } from './announce-link.ts';
@@ -254,13 +255,12 @@ function* takePlaceOfLeaver(
   if (effect === 'separate')
     return yield* waitForLeaverEmail(context, judged, { leaver, predecessor, traveler });
   if (effect === 'held') return holdReturn(context, judged, predecessor);
+  const { applied } = withBackupDoubted(leaver);
   const from = releaseUnlessBusy(context, { leaver, predecessor });
   const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
   const known = withLateCallsOf(context, withoutLateValues(judged), leaver);
   const progress = mustReset ? withResetDue(context.identity, known.progress) : known.progress;
-  const linked =
-    from &&
-    (yield* announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
+  const linked = from && (yield* announceLink(context, { ...draft, progress }, { traveler, applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
   // An approval, or a return that had to wait, is not carried out yet, so its effect is not noted.
   const before = predecessorOf(context.identity, draft)?.effect;

@@ -5,7 +5,7 @@ import { findings } from '../../findings.ts';
 import { isInactive } from '../../identity.ts';
 import { type OutcomeDraft, type ReconcileContext, type WantedFields, withProgress } from '../context.ts';
 import { isParkingAddress } from '../email/addresses.ts';
-import { ALL_FIELDS, isFromBackup } from './statements.ts';
+import { ALL_FIELDS, isConfirmed, isFromBackup } from './statements.ts';
 
 /** Returns a finding for each field that the traveler has another value of than the backup, and that nobody has stated since. */
 export function differencesFromBackup(
@@ -17,7 +17,8 @@ export function differencesFromBackup(
   return Object.entries(baseline).flatMap(([key, field]) => {
     const wanted = translation.fields[key];
     const isKept = field.kind === 'value' && isDeepStrictEqual(field, wanted);
-    const isKnown = key in applied || progress.written?.includes(key) || (key === 'email' && isParked);
+    const isSent = applied[key] !== undefined && !applied[key].unsure;
+    const isKnown = isSent || isConfirmed({ progress }, key) || (key === 'email' && isParked);
     const isHold = key === 'archived' && isInactive(identity);
     if (!isKept || isKnown || isHold) return [];
     return [findings.restored(key, field.value, readField(observed, key) ?? null)];
