@@ -1,11 +1,9 @@
 import { foldCase } from '../../schema/case-fold.ts';
-import type { Json } from '../../schema/resource.ts';
 import {
   findDrift,
   findUnsendableValues,
   isKeptRole,
   type Plan,
-  type PlannedField,
   type RefusedChange,
   type Unsendable,
 } from '../../translator/plan.ts';
@@ -17,12 +15,12 @@ import {
   type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
-import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { Identity, Progress } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
   isApproved,
+  isSameWanted,
   type OutcomeDraft,
   type ReconcileContext,
   type SendableFields,
@@ -112,18 +110,6 @@ export function withWrittenFields(context: ReconcileContext, draft: OutcomeDraft
 /** True for a field that was sent, unless that is known from a restored backup only. */
 function isSent({ identity }: ReconcileContext, { applied }: OutcomeDraft, key: FieldKey): boolean {
   return key in applied && !(isFromBackup(identity) && applied[key]?.unsure);
-}
-
-function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {
-  return (
-    (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
-    isEqualJson(toComparable(one), toComparable(other))
-  );
-}
-
-function toComparable(wanted: PlannedField | undefined): Json {
-  if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
-  return wanted?.kind === 'unresolved' ? wanted.source : null;
 }
 
 /** True while an admin must approve that the identity gets the traveler of another person, who left. */
