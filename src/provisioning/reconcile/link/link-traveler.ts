@@ -39,6 +39,7 @@ import {
   withLateCreate,
   withValuesNotShownYet,
 } from '../late-calls.ts';
+import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
 import type { TravelerGone } from '../update-traveler.ts';
 import { announceLink, announceOwnLink, type OwnTraveler, type Release } from './announce-link.ts';
@@ -247,7 +248,8 @@ function* takeOver(
   const taken = withProgress(known, {
     predecessor: predecessorAfterTakeover(row, leaver, context.connection),
   });
-  const linked = from && (yield* announceLink(context, taken, { traveler, applied: leaver.applied, from }));
+  const { applied } = withBackupDoubted(leaver);
+  const linked = from && (yield* announceLink(context, taken, { traveler, applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
   const judged = withProgress(draft, { predecessor: toPredecessor(row, leaver) });
   return endInFailure(judged, {
