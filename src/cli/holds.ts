@@ -3,7 +3,6 @@ import { chosenConnections } from '../operations/deps.ts';
 import { OperationError } from '../operations/errors.ts';
 import { type HoldGroup, holdOperations } from '../operations/holds.ts';
 import type { OperationOutput } from '../operations/operation.ts';
-import { peopleText } from '../provisioning/conditions/texts.ts';
 import { heldPersonColumns } from '../provisioning/holds/held-people.ts';
 import {
   consequenceText,
@@ -17,7 +16,7 @@ import { addChangeFlags, type ChangeFlags, confirmChange } from './confirmation.
 import { Refused, WrongUse } from './exit-code.ts';
 import { addInputOptions } from './input-options.ts';
 import { downloadPages, listPages, type Operator, withOperations } from './operations.ts';
-import { escapeLine, formatMinute, printJson, type Shell } from './output.ts';
+import { countText, escapeLine, formatMinute, printJson, type Shell } from './output.ts';
 import { findPerson } from './people/find-person.ts';
 import { addListFlags, factLines, type ListFlags, printList, printResult, printRows } from './printers.ts';
 
@@ -101,7 +100,7 @@ function printGroups(shell: Shell, groups: Group[]): void {
   printRows(shell, groups, {
     connection: ({ connection }) => connection,
     cause: ({ cause }) => cause,
-    people: ({ people }) => peopleText(people),
+    people: ({ people }) => countText(people, 'person', 'people'),
     since: ({ since }) => new Date(since),
     'e.g.': ({ examples }) => examples.map(({ userName }) => userName).join(', '),
   });

@@ -53,7 +53,7 @@ export function foreignValues({ gapMs, runtime: { now, log } }: ForeignValuesDep
 function hasForeignValue(identity: Identity): boolean {
   const { claimed, applied, observed, progress, version, findings, readAgainAt } = identity;
   const isSettled = claimed && progress.settledVersion === version && readAgainAt === undefined;
-  if (!isSettled || !observed || progress.parkedFrom !== undefined) return false;
+  if (!isSettled || !observed) return false;
   const isKnown = (field: string) => findings.some((one) => one.code === 'drift' && one.field === field);
   return findDrift(applied, observed).some(
     ({ field, value = null }) => !isKnown(field) && !isEqualJson(value, applied[field]?.sent ?? null),

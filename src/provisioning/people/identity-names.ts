@@ -15,9 +15,9 @@ export function searchedNames(identity: Identity): string[] {
 }
 
 /** Returns the addresses that the travel service has received or may have received. */
-export function travelAddresses({ observed, creating, applied, progress }: Identity): string[] {
+export function travelAddresses({ observed, creating, applied }: Identity): string[] {
   const sent = [applied.email?.sent, applied.email?.seen, applied.email?.source];
-  return nonEmptyTexts(observed?.email, creating?.email, progress.parkedFrom, ...sent);
+  return nonEmptyTexts(observed?.email, creating?.email, ...sent);
 }
 
 /** Returns the values of a multi-valued attribute. */

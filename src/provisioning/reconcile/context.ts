@@ -9,6 +9,7 @@ import type {
   WantedField,
 } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome, Progress } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
@@ -68,6 +69,19 @@ export interface ReconcileResult {
 
 /** The wanted value of each field. The steps of a reconciliation set a field to `kept` if it must not be sent. */
 export type WantedFields = Record<FieldKey, WantedField>;
+
+/** True if two translations want the same of a field. */
+export function isSameWanted(one: WantedField | undefined, other: WantedField | undefined): boolean {
+  return (
+    (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
+    isEqualJson(toComparable(one), toComparable(other))
+  );
+}
+
+function toComparable(wanted: WantedField | undefined): Json {
+  if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
+  return wanted?.kind === 'unresolved' ? wanted.source : null;
+}
 
 /** A draft, and the wanted fields without those that must not be sent. */
 export interface SendableFields {

@@ -3,6 +3,7 @@ import { afterRead, withoutCall } from '../../translator/field-records.ts';
 import { findDrift, type Plan } from '../../translator/plan.ts';
 import type { AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
+import { isInactive } from '../identity.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
 import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
@@ -61,9 +62,9 @@ function isRefusalCurrent(
   key: FieldKey,
 ): boolean {
   const refused = draft.refused[key]?.value;
-  // Try no other parking address while this refusal is recorded.
+  // No other parking address is tried under these rules, as long as somebody may need the present address.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
-    return draft.waitingFor !== undefined || context.identity.origin.successor !== undefined;
+    return draft.waitingFor !== undefined || isInactive(context.identity);
   const field = fields[key];
   const record = draft.applied[key];
   // A removal, or a value from before the bridge owned the field.

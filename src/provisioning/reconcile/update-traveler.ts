@@ -133,11 +133,7 @@ function withoutParkingAddress(
 ): SendableFields {
   const { email } = fields;
   const isParking = email?.kind === 'value' && isParkingAddress(connection, String(email.value));
-  if (!isParking) return { draft, fields };
-  const isOwn =
-    draft.waitingFor !== undefined && draft.waitingFor === addressKey(draft.observed?.email ?? '');
-  const waitingFor = isOwn ? undefined : draft.waitingFor;
-  return { draft: { ...draft, waitingFor }, fields: { ...fields, email: { kind: 'kept' } } };
+  return { draft, fields: isParking ? { ...fields, email: { kind: 'kept' } } : fields };
 }
 
 /**
@@ -227,7 +223,7 @@ function* sendPlan(
 }
 
 /** The codes of the findings about email conflicts. */
-const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
+const addressCodes = ['emailTaken', 'emailHeldByLeaver'];
 
 /** Removes the findings and the wait about the address, because the email conflict is evaluated again. */
 function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {

@@ -29,14 +29,21 @@ export function ProposedPanel({ connection, onPerson }: ProposedProps) {
 
 function Proposed({ connection, proposed, onPerson }: ProposedProps & { proposed: ListedProposedRules }) {
   const { digest, since, state, difference, collection } = proposed;
-  const effect = useRead('previewMapping', { connection, proposed: digest, examples: 20 });
   const [answer, setAnswer] = useState<'accepted' | 'discarded'>();
+  const [isDecided, setDecided] = useState(false);
+  // Once these rules are decided about, their effect can no longer be read.
+  const isOpen = answer === undefined && !isDecided;
+  const effect = useRead(
+    'previewMapping',
+    { connection, proposed: digest, examples: 20 },
+    { enabled: isOpen },
+  );
   const canChange = useIsAdmin();
   const isMapping = [difference.addedRules, difference.removedRules, difference.members].some(
     ({ length }) => length > 0,
   );
   return (
-    <Alert color="yellow" mb="md" role="region" aria-label="Proposed rules" title="Other rules are proposed">
+    <Alert color="yellow" mb="md" role="region" title="Proposed rules">
       <Stack gap="xs">
         <Text>
           By {originOf(proposed)}, since <Time at={since} format={sinceText} />. The rules in force stay so
@@ -72,7 +79,16 @@ function Proposed({ connection, proposed, onPerson }: ProposedProps & { proposed
           </Group>
         )}
       </Stack>
-      {answer && <Decide {...{ connection, digest, answer }} onClose={() => setAnswer(undefined)} />}
+      {answer && (
+        <Decide
+          {...{ connection, digest, answer }}
+          onClose={() => setAnswer(undefined)}
+          onDone={() => {
+            setDecided(true);
+            setAnswer(undefined);
+          }}
+        />
+      )}
     </Alert>
   );
 }
@@ -82,9 +98,10 @@ interface DecideProps {
   digest: string;
   answer: 'accepted' | 'discarded';
   onClose: () => void;
+  onDone: () => void;
 }
 
-function Decide({ connection, digest, answer, onClose }: DecideProps) {
+function Decide({ connection, digest, answer, onClose, onDone }: DecideProps) {
   const isAccepted = answer === 'accepted';
   return (
     <Confirm
@@ -95,7 +112,7 @@ function Decide({ connection, digest, answer, onClose }: DecideProps) {
       change={() => call('decideProposedMapping', { connection, digest, answer })}
       isDestructive={isAccepted}
       onClose={onClose}
-      onDone={onClose}
+      onDone={onDone}
     >
       <Text>
         {isAccepted
