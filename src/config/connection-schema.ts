@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { connectionModeNames, policyChoices } from '../provisioning/policies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
-import { flag, share, variable, variableName, wholeNumber } from './schema-parts.ts';
+import { share, variable, variableName, wholeNumber } from './schema-parts.ts';
 
 const path = z
   .string()
@@ -111,9 +111,6 @@ export const policiesSchema = z.strictObject({
   ),
   drift: choice(policyChoices.drift).describe(
     'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
-  ),
-  reclaimEmail: flag(false).describe(
-    'With true, the archived traveler of a leaver gives up its email address when somebody changes theirs to it. New users do not need it.',
   ),
   safetyValve: z
     .union([z.literal(false), safetyValve], {

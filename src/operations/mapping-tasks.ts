@@ -23,10 +23,7 @@ import type { TravelUser } from '../translator/traveler.ts';
 
 /** The reads of the database that a task may ask for. */
 export interface StoredReads
-  extends Pick<
-    Identities,
-    'findById' | 'find' | 'findHolder' | 'isErased' | 'isWaitedFor' | 'findWaiters' | 'findPage'
-  > {
+  extends Pick<Identities, 'findById' | 'find' | 'findHolder' | 'isErased' | 'isWaitedFor' | 'findPage'> {
   findReferenceRows: References['findRows'];
   findMemberships: Memberships['findOf'];
   findUnknownGroupNames: Memberships['findUnknownNames'];

@@ -16,11 +16,6 @@ const choiceTexts: { [Name in keyof Choices]: Record<Choices[Name][number], stri
   },
 };
 
-const reclaimTexts = {
-  false: 'An archived traveler keeps its email address.',
-  true: 'An archived traveler gives up its email address to a user who needs it.',
-};
-
 /** A policy with its value as in the settings file, what that does, and what else could be chosen. */
 interface DescribedPolicy {
   name: string;
@@ -42,7 +37,7 @@ export function describePolicies(policies: Policies): DescribedPolicy[] {
       };
       return { name, description, value: value ?? false, text: valveText(valve), choices: [] };
     }
-    const texts: Record<string, string> = name === 'reclaimEmail' ? reclaimTexts : choicesOf(name);
+    const texts: Record<string, string> = choicesOf(name);
     const value = policies[name as keyof Policies]; // The schema has the policies.
     const choices = Object.entries(texts).map(([one, text]) => ({ value: one, text }));
     return { name, description, value, text: texts[String(value)] ?? '', choices };

@@ -164,9 +164,8 @@ export const findings = {
     field: 'email',
     code: 'emailHeldByLeaver',
     value: email,
-    reason: 'The traveler of somebody who left has this email address.',
-    remedy:
-      'Change the address of that traveler in the travel service, or set the policy reclaimEmail, with which leavers give their address up.',
+    reason: 'The traveler of somebody who left has this email address, and is about to give it up.',
+    remedy: 'Nothing: this address follows by itself.',
   }),
   erasedTraveler: (email: string): Finding => ({
     field: 'email',
@@ -193,14 +192,6 @@ export const findings = {
     reason:
       'Jetbridge parks addresses at this domain (emailSwap.parkingDomain), where nobody has one of their own.',
     remedy: 'Correct the address in the identity provider, or choose another parking domain.',
-  }),
-  swapBlocked: (email: string, others: string[]): Finding => ({
-    field: 'email',
-    code: 'emailSwapBlocked',
-    value: email,
-    reason: `The addresses of ${others.join(' and ')} are to be exchanged with this one, no free address is known to step aside to, and nobody can have a parking address: the travel API refuses it, or they are administrators.`,
-    remedy:
-      'Give one of them another address for a moment in the identity provider, or set emailSwap.parkingDomain to a domain that the travel API takes.',
   }),
   forbidden: (field: string): Finding => ({
     field,

@@ -141,8 +141,6 @@ export interface Progress {
    * or this one is out of scope.
    */
   predecessor?: Succession;
-  /** The address that the traveler had before it got a parking address. */
-  parkedFrom?: string;
   /** The userName under which an IdP has adopted a traveler that existed. While it stays, it is no reason to change the address. */
   adoptedAs?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */

@@ -10,8 +10,6 @@ export const policyChoices = {
 export type Policies = {
   [Name in keyof typeof policyChoices]: (typeof policyChoices)[Name][number];
 } & {
-  /** If true, an archived traveler gives up its email address when another user needs it. */
-  reclaimEmail: boolean;
   /** Limits how many people may leave within a time window; undefined means no limit. */
   safetyValve: SafetyValve | undefined;
 };
@@ -20,7 +18,6 @@ export type Policies = {
 export const defaultPolicies: Policies = {
   deprovision: 'archive',
   drift: 'report',
-  reclaimEmail: false,
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },
 };
 

@@ -153,8 +153,6 @@ export interface NewUserMatches {
   holder: Identity | undefined;
   /** The claimed identity of the account that is creating a traveler with the address. */
   creator: Identity | undefined;
-  /** Identities of the account that wait for the address; if there are very many, only some of them. */
-  waiters: Identity[];
   /** The generation of the rules in force at this moment. */
   generation: number;
 }
@@ -197,16 +195,13 @@ export interface Identities {
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'unleased' | 'stale' | 'duplicate'>;
   /**
    * Returns the claimed identity, in any connection of the account, that is linked to this traveler or is creating it.
-   * `travelEmailKey` is an address as `addressKey` returns it.
    */
   findHolder(
     account: string,
-    match: { travelId: string } | { travelEmail: string } | { travelEmailKey: string } | { creating: string },
+    match: { travelId: string } | { travelEmail: string } | { creating: string },
   ): Promise<Identity | undefined>;
   /** Returns true if an active identity of the account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
-  /** Returns identities of the account that wait for the address; if there are very many, only some of them. */
-  findWaiters(account: string, email: string): Promise<Identity[]>;
   /** Returns true for a traveler whose person was erased (GDPR): no identity may be linked to it. */
   isErased(account: string, travelId: string): Promise<boolean>;
 }

@@ -87,7 +87,6 @@ test('each policy that differs from the default is said in words', () => {
   const texts = policyTexts({
     deprovision: 'delete',
     drift: 'correct',
-    reclaimEmail: true,
     safetyValve: undefined,
   });
   expect(texts.filter((text) => policyTexts(defaultPolicies).includes(text))).toEqual([]);

@@ -24,10 +24,10 @@ export function emailViolations(state: ObservedState): string[] {
   });
 }
 
-/** With the policy `reclaimEmail`, the archived traveler of an inactive user gives the address up to an active one who wants it. */
+/** The archived traveler of an inactive user gives the address up to an active one who wants it. */
 function isKeptByLeaver(person: Person, { wanted }: CurrentUser, state: ObservedState): boolean {
   const { record, decided, people, links } = state;
-  if (!record.policies.reclaimEmail || !wanted.active || scopeOfPerson(person, record) !== 'in') return false;
+  if (!wanted.active || scopeOfPerson(person, record) !== 'in') return false;
   const holder = holderOf(key(wanted.email), state);
   const leaver = people.find((one) => one !== person && links.get(one.index) === holder?.id);
   if (!holder?.archived || !leaver?.current || leaver.current.wanted.active) return false;
@@ -55,6 +55,8 @@ function linkedViolations(
   if (scopeOfPerson(person, state.record) === 'out') return leftOutViolations(person, traveler, state);
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
   if (isAsRestored(traveler, person, state)) return [];
+  // The traveler of a leaver who gave the address to somebody stays parked until its person returns.
+  if (!current.wanted.active && PARKING.test(has)) return [];
   const holder = holderOf(wanted, state);
   // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again soon.
   if (!holder && state.record.disobedient.has(traveler.id)) return [];

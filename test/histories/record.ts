@@ -15,7 +15,7 @@ import { type Catalog, type Field, fields, type MappedAttribute } from './travel
 import type { WantedUser } from './wanted-user.ts';
 
 /** The policies that decide what travelers should be. */
-export type RecordedPolicies = Pick<Policies, 'drift' | 'deprovision' | 'reclaimEmail'>;
+export type RecordedPolicies = Pick<Policies, 'drift' | 'deprovision'>;
 
 /** The facts about a history that the state of the services does not contain. */
 export interface HistoryRecord {

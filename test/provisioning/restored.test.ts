@@ -217,6 +217,20 @@ describe('what an IdP states after the restore is sent', () => {
       expect(await fixture.traveler(id)).toMatchObject({ roles: [] });
     }));
 
+  test('a value whose removal the backup had not sent is reported, and a PUT without it removes it', () =>
+    withFixture(async (fixture) => {
+      const { bridge, travel } = fixture;
+      const { id } = await bridge.users.create(users, person('Ada', withRole));
+      travel.faultFor = ({ verb }) => (verb === 'read' ? { kind: 'unavailable', text: 'down' } : undefined);
+      await fixture.patch(id, { roles: [] });
+      travel.faultFor = () => undefined;
+      await fixture.restored();
+      await fixture.reconcileAfter(HOUR_MS);
+      expect(await fixture.findings(id)).toEqual(['roles.premium: restored']);
+      await put(fixture, id, person('Ada'));
+      expect(await fixture.traveler(id)).toMatchObject({ roles: [] });
+    }));
+
   test('a PUT of what the traveler has sends nothing', () =>
     restored(async (fixture) => {
       const stated = person('Renamed', { name: { givenName: 'Rena', familyName: 'Smith' } });
@@ -271,6 +285,22 @@ describe('what an IdP states after the restore is sent', () => {
       expect(fixture.travelerOf('demoted')).toBeUndefined();
       expect(fixture.sent()).toEqual(['patch', 'remove']);
     }));
+
+  test('a person who takes the place of a leaver loses what the leaver had', () =>
+    withFixture(
+      async (fixture) => {
+        const { bridge } = fixture;
+        const old = await bridge.users.create(users, person('Ada', withRole));
+        const { travelId } = await fixture.identity(old.id);
+        await fixture.restored();
+        await bridge.users.remove(users, old.id);
+        const { id } = await bridge.users.create('second', person('Ada'));
+        await fixture.reconcileAfter(HOUR_MS);
+        expect((await fixture.identity(id, 'second')).travelId).toBe(travelId);
+        expect(await fixture.traveler(id, 'second')).toMatchObject({ roles: [], archived: false });
+      },
+      { more: ['second'] },
+    ));
 
   test('a write whose call fails is sent later', () =>
     restored(async (fixture) => {

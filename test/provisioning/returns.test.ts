@@ -143,7 +143,7 @@ describe.each([true, false])('after a DELETE (%s) or a deactivation', (isDeleted
         if (faultFor) fixture.travel.faultFor = faultFor;
         const { old, identity } = await post(fixture, named('Bert'));
         expect(identity).toMatchObject({ state: 'pending', travelId: undefined });
-        expect(codes(identity)).toEqual(['otherPerson', 'emailHeldByLeaver']);
+        expect(codes(identity)).toEqual(['otherPerson', 'emailTaken']);
         expect(codes(await fixture.identity(old.id))).toContain('otherPerson');
         expect(fixture.travel.travelers.get(old.travelId)).toMatchObject({
           archived: true,

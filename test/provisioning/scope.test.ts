@@ -437,7 +437,7 @@ test('a leaver who returns outside of the scope has no parking address, also whe
       await fixture.importTravelers();
       expect(travel.writes()).toEqual([]);
     },
-    { mapping: keep, policies: { reclaimEmail: true } },
+    { mapping: keep },
   ));
 
 test('a manager without a traveler because of the scope is set once it has one', () =>

@@ -76,7 +76,6 @@ async function reconcile(
     announce: () => 'done',
     admitDeparture: () => true,
     findHolder: () => undefined,
-    findWaiters: () => [],
     isWaitedFor: () => false,
     patchTraveler: (_, body) => {
       sent.push(body);

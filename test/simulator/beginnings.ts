@@ -19,7 +19,6 @@ export const beginnings = {
     policies: { deprovision: 'delete' },
     habits: { isDeletionRefused: true },
   },
-  'addresses are reclaimed': { policies: { reclaimEmail: true } },
   'drift is corrected': { policies: { drift: 'correct' } },
   'one may leave in an hour': { policies: { safetyValve: { share: 0, minimum: 1, windowMs: 3_600_000 } } },
   'two processes': { setup: { replicas: 2 } },

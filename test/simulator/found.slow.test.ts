@@ -17,7 +17,7 @@ it('a leaver who gives up an address while another one has the own new one gets 
       { what: { kind: 'email', who: 2, address: 5 }, pause: 200 },
       { what: { kind: 'email', who: 5, address: 2 }, pause: 5_000 },
     ],
-    { policies: { ...defaultPolicies, safetyValve: undefined, reclaimEmail: true } },
+    { policies: { ...defaultPolicies, safetyValve: undefined } },
   ));
 
 it('a newcomer gets the address of a leaver whose traveler has it only since a swap that was under way', () =>

@@ -17,7 +17,7 @@ const valve = { share: 0, minimum: 1, windowMs: 3_600_000 };
 it('with reclaimEmail, a leaver whose departure was discarded, and who is archived by hand, gives the address up', () =>
   expectHistoryKept(database, {
     seeds: seeds(1, 2, 3, 4, 5),
-    policies: { reclaimEmail: true, safetyValve: valve },
+    policies: { safetyValve: valve },
     events: [
       ...[join(0), join(1), join(2), join(3), rest, setActive(2, false), rest, setActive(0, false), rest],
       ...[{ kind: 'edit', who: 0, field: 'archived' } as const, rest, email(1, 0), rest, rest],

@@ -41,7 +41,6 @@ function randomPolicies(random: Random): Policies {
     ...defaultPolicies,
     drift: random.pick(policyChoices.drift),
     deprovision: random.pick(['archive', 'archive', 'delete']),
-    reclaimEmail: random.below(3) === 0,
     // So small that departures are held.
     safetyValve:
       random.below(2) === 0 ? undefined : { share: 0, minimum: 1 + random.below(3), windowMs: 3_600_000 },

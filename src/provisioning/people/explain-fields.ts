@@ -5,7 +5,7 @@ import type { FieldKey, Lookups, TraceEntry } from '../../translator/translation
 import { readField, removableKeys, requiredKeys } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import type { Identity } from '../identity.ts';
-import { ALL_FIELDS } from '../reconcile/restored/statements.ts';
+import { isConfirmed } from '../reconcile/restored/statements.ts';
 
 /**
  * The comparison of a field of the traveler with the value that the IdP wants.
@@ -110,8 +110,7 @@ function standingOf(identity: Explained, field: FieldKey, values: FieldValues): 
 
 /** True for a field of an imported user that the IdP has not written (docs/architecture.md, The rules of the plan). */
 function isFromImport({ origin, progress }: Pick<Identity, 'origin' | 'progress'>, field: FieldKey): boolean {
-  const { written = [] } = progress;
-  return origin.baseline !== undefined && !written.includes(field) && !written.includes(ALL_FIELDS);
+  return origin.baseline !== undefined && !isConfirmed({ progress }, field);
 }
 
 /** The values that are not undefined. */

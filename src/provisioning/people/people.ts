@@ -65,7 +65,6 @@ export const findingCodes = [
   'emailOfDeletedUser',
   'emailOfGuest',
   'emailReserved',
-  'emailSwapBlocked',
   'emailTaken',
   'erasedTraveler',
   'forbidden',

@@ -14,10 +14,8 @@ import {
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addressKey, isParkingAddress, isTakenByStranger, withEmailWait } from './email/addresses.ts';
-import { firstFreeEmail } from './email/conflicts.ts';
-import { chooseLeaverEmail, type LeaverEmail } from './email/leaver-email.ts';
-import { holdDeparture, isAdministrator, isKeptActive } from './guard.ts';
+import { chooseLeaverEmail } from './email/leaver-email.ts';
+import { holdDeparture, isKeptActive } from './guard.ts';
 import {
   isLateCheckDue,
   removeLateTravelers,
@@ -280,46 +278,20 @@ function* sendArchive(
   );
 }
 
-/**
- * Gives the traveler of a tombstone a parking address if another identity needs its address, and the own address back once no other identity has or
- * needs it. An administrator keeps the address.
- */
+/** Gives the traveler of a tombstone a parking address if another identity needs its address. An administrator keeps the address. */
 export function* settleTombstoneEmail(
   context: ReconcileContext,
-  { draft: before, end }: ReconcileResult,
+  { draft, end }: ReconcileResult,
   { travelId, isFresh }: { travelId: string; isFresh: boolean },
 ): Program<ReconcileResult> {
-  const { draft, email } = yield* chooseTombstoneEmail(context, before);
-  if (email === undefined) return { draft, end };
+  const email = draft.observed?.archived ? yield* chooseLeaverEmail(context, draft) : undefined;
+  if (email === undefined || email === 'own') return { draft, end };
   if (isFresh) return yield* sendEmail(context, { draft, end }, { travelId, email });
   // The traveler may have become an administrator in the travel service.
-  const current = yield* readTraveler(context, before, travelId);
-  if (current === 'gone') return endInState(withoutLink(before), 'synced');
+  const current = yield* readTraveler(context, draft, travelId);
+  if (current === 'gone') return endInState(withoutLink(draft), 'synced');
   if ('end' in current) return current;
   return yield* settleTombstoneEmail(context, { draft: current, end }, { travelId, isFresh: true });
-}
-
-function* chooseTombstoneEmail(context: ReconcileContext, draft: OutcomeDraft): Program<LeaverEmail> {
-  const { connection, identity } = context;
-  const { observed } = draft;
-  const unchanged = { draft, email: undefined };
-  const isKept = isKeptActive(identity) && observed?.archived === false;
-  if (!observed || isAdministrator(observed) || (!observed.archived && !isKept)) return unchanged;
-  const own = ownEmail(context) ?? observed.email;
-  const chosen = yield* chooseLeaverEmail(context, draft, own);
-  if (chosen) return chosen;
-  if (!isParkingAddress(connection, observed.email) || isParkingAddress(connection, own)) return unchanged;
-  if (!isKept && (yield* isTakenByStranger(context, draft, own)))
-    return { draft: { ...draft, waitingFor: draft.waitingFor ?? addressKey(own) }, email: undefined };
-  if (!isKept) return { draft, email: own };
-  const email = yield* firstFreeEmail(context, draft, [own, context.translation.fallbackEmail]);
-  return { draft: email === own ? draft : withEmailWait(draft, own), email };
-}
-
-/** The address that the traveler had by the rules. */
-function ownEmail({ translation: { fields, fallbackEmail } }: ReconcileContext): string | undefined {
-  const { email } = fields;
-  return email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
 }
 
 function* sendEmail(
@@ -333,15 +305,12 @@ function* sendEmail(
   return handlePatchFailure(sent, (known) => ({ draft: withRefusedEmail(context, known, value), end }));
 }
 
-/** An address that a traveler without an identity has stays awaited. A refused parking address is recorded. */
+/** Records a refused parking address, so that no other one is tried under these rules: the traveler keeps its address. */
 function withRefusedEmail(context: ReconcileContext, draft: OutcomeDraft, value: string): OutcomeDraft {
-  if (!isParkingAddress(context.connection, value))
-    return { ...draft, waitingFor: draft.waitingFor ?? addressKey(value) };
-  // Recorded, so that no other parking address is tried under these rules, and the newcomer is held.
   const reason = 'it keeps the address of a leaver';
   const email = { value, basis: context.rulesSnapshot.version, reason };
   return withFinding(
-    { ...draft, waitingFor: undefined, refused: { ...draft.refused, email } },
+    { ...draft, refused: { ...draft.refused, email } },
     findings.refused('email', value, reason),
   );
 }

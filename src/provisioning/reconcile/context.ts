@@ -1,3 +1,4 @@
+import type { Json } from '../../schema/resource.ts';
 import type { AnnouncedFields } from '../../translator/announced.ts';
 import type { PlannedField } from '../../translator/plan.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   Translation,
 } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome, Progress } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
@@ -70,6 +72,19 @@ export interface ReconcileResult {
 
 /** The wanted value of each field. The steps of a reconciliation set a field to `kept` if it must not be sent. */
 export type WantedFields = Record<FieldKey, PlannedField>;
+
+/** True if two translations want the same of a field. */
+export function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {
+  return (
+    (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
+    isEqualJson(toComparable(one), toComparable(other))
+  );
+}
+
+function toComparable(wanted: PlannedField | undefined): Json {
+  if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
+  return wanted?.kind === 'unresolved' ? wanted.source : null;
+}
 
 /** A draft, and the wanted fields without those that must not be sent. */
 export interface SendableFields {

@@ -23,7 +23,7 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { addressKey, findEmailHolders, isParkingAddress, withEmailWait } from './email/addresses.ts';
-import { findClaimant, withEmailWaitForHolder } from './email/conflicts.ts';
+import { withEmailWaitForHolder } from './email/conflicts.ts';
 import {
   isLateCheckDue,
   isSameCreate,
@@ -191,7 +191,7 @@ function* linkExisting(
   if (linked === 'taken') return yield* createTraveler(context, withTakenEmail(draft, email), next);
   if (linked === 'none' || linked === 'gone' || 'end' in linked) return linked;
   if (linked.email === 'free') return yield* createTraveler(context, linked.draft, { ...next, free: email });
-  const waiting = withTakenEmail(linked.draft, email, findings.heldByLeaver(email));
+  const waiting = withTakenEmail(linked.draft, email);
   return yield* createTraveler(context, waiting, next);
 }
 
@@ -244,7 +244,7 @@ export function* chooseEmail(
 }
 
 /**
- * Finds the identity that has or needs the address. Saves that this identity waits for the address (unless it already
+ * Finds the identity that has the address. Saves that this identity waits for the address (unless it already
  * waits for another one) and searches again: an address that is freed after the second search makes this identity
  * dirty.
  */
@@ -267,8 +267,7 @@ function* findObstacle(context: ReconcileContext, email: string): Program<Identi
   if (email === context.freeEmail) return undefined;
   const isObstacle = (holder: Identity) =>
     holder.creating !== undefined || !isLeaver(holder) || isOfAnother(context, holder);
-  const obstacle = (yield* findEmailHolders(context, email)).find(isObstacle);
-  return obstacle ?? (yield* findClaimant(context.connection, { email, except: context.identity.id }));
+  return (yield* findEmailHolders(context, email)).find(isObstacle);
 }
 
 /** True for a leaver who is another person, as the write has decided; that decision may not be committed yet. */

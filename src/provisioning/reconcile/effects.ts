@@ -23,7 +23,6 @@ export interface Effects {
   findIdentity(connection: string, id: string): Identity | undefined;
   findIdentities(connection: string, match: IdentityMatch): Identity[];
   findHolder(match: Parameters<Identities['findHolder']>[1]): Identity | undefined;
-  findWaiters(email: string): Identity[];
   /** True if an active identity other than this one waits for the address. */
   isWaitedFor(email: string): boolean;
   isErased(travelId: string): boolean;

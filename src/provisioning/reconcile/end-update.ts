@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { findDrift, type Plan, toAppliedFields } from '../../translator/plan.ts';
 import type { AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
+import { isInactive } from '../identity.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
 import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
@@ -59,9 +60,9 @@ function isRefusalCurrent(
   key: FieldKey,
 ): boolean {
   const refused = draft.refused[key]?.value;
-  // Try no other parking address while this refusal is recorded.
+  // No other parking address is tried under these rules, as long as somebody may need the present address.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
-    return draft.waitingFor !== undefined || context.identity.origin.successor !== undefined;
+    return draft.waitingFor !== undefined || isInactive(context.identity);
   const field = fields[key];
   if (field?.kind !== 'value' && field?.kind !== 'putBack') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);

@@ -1,11 +1,9 @@
 import { foldCase } from '../../schema/case-fold.ts';
-import type { Json } from '../../schema/resource.ts';
 import {
   findDrift,
   findUnsendableValues,
   isKeptRole,
   type Plan,
-  type PlannedField,
   type RefusedChange,
   type Unsendable,
 } from '../../translator/plan.ts';
@@ -16,10 +14,10 @@ import {
   type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
-import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
+  isSameWanted,
   type OutcomeDraft,
   type ReconcileContext,
   type SendableFields,
@@ -31,7 +29,7 @@ import {
 import { type Program, perform } from './effects.ts';
 import { isAdministratorRole } from './guard.ts';
 import { keepsFromBackup, withBackupConfirmed } from './restored/fields.ts';
-import { ALL_FIELDS, isFromBackup } from './restored/statements.ts';
+import { ALL_FIELDS, isConfirmed, isFromBackup } from './restored/statements.ts';
 
 /**
  * Limits the wanted fields of an imported user whose first write was a PATCH: the bridge sets only fields that the IdP
@@ -43,8 +41,8 @@ export function withoutUnownedFields(context: ReconcileContext, draft: OutcomeDr
   if (!baseline) return { draft, fields: translation.fields };
   const fields: WantedFields = { ...translation.fields };
   const applied = { ...draft.applied };
-  for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
-    if (key in applied || isWrittenSince(draft, key)) continue;
+  for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(applied)])) {
+    if (isSent(context, draft, key) || isConfirmed(draft, key)) continue;
     const [before, now] = [baseline[key], fields[key]];
     if (isSameWanted(before, now)) {
       if (keepsFromBackup(context, draft, [key, now])) fields[key] = { kind: 'kept' };
@@ -75,7 +73,7 @@ export function withAdoptedAddress(
   const { userName: name } = identity.desired;
   const userName = typeof name === 'string' ? name : '';
   // The bridge owns no field of a traveler that it has neither created nor changed.
-  const isAdoption = Object.keys(applied).length === 0 && !isFromBackup(identity);
+  const isAdoption = Object.keys(applied).length === 0;
   const adoptedAs = progress.adoptedAs ?? (isAdoption ? userName : undefined);
   if (adoptedAs === undefined) return { draft, fields };
   const adopted = withProgress(draft, { adoptedAs });
@@ -98,28 +96,17 @@ export function withWrittenFields(context: ReconcileContext, draft: OutcomeDraft
     translation: { fields },
     baseline,
   } = context;
-  if (!baseline) return draft;
+  if (!baseline || draft.progress.written?.includes(ALL_FIELDS)) return draft;
   const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
-  const isWritten = (key: FieldKey) => key in draft.applied || !isSameWanted(baseline[key], fields[key]);
+  const isWritten = (key: FieldKey) =>
+    isSent(context, draft, key) || !isSameWanted(baseline[key], fields[key]);
   const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
   return withBackupConfirmed(context, withProgress(draft, { written: [...written] }));
 }
 
-/** True for a field that the IdP has written since the import. */
-function isWrittenSince({ progress: { written = [] } }: OutcomeDraft, key: FieldKey): boolean {
-  return written.includes(key) || written.includes(ALL_FIELDS);
-}
-
-function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {
-  return (
-    (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
-    isEqualJson(toComparable(one), toComparable(other))
-  );
-}
-
-function toComparable(wanted: PlannedField | undefined): Json {
-  if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
-  return wanted?.kind === 'unresolved' ? wanted.source : null;
+/** True for a field that was sent, unless that is known from a restored backup only. */
+function isSent({ identity }: ReconcileContext, { applied }: OutcomeDraft, key: FieldKey): boolean {
+  return key in applied && !(isFromBackup(identity) && applied[key]?.unsure);
 }
 
 /**

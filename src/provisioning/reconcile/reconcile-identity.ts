@@ -12,6 +12,7 @@ import {
 import { type Program, perform } from './effects.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
+import { withBackupDoubted } from './restored/statements.ts';
 import { isRefusal } from './run/outcome.ts';
 import { reconcileInShadow } from './shadow.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
@@ -40,8 +41,9 @@ export interface Decision {
  * Reconciles an identity: translates what the IdP wants, makes the traveler agree with it, and saves the references. The outcome, which the
  * caller saves, follows from the result.
  */
-export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
-  const { identity } = input;
+export function* reconcileIdentity(leased: AttemptInput): Program<Decision> {
+  const identity = withBackupDoubted(leased.identity);
+  const input = { ...leased, identity };
   const translated = yield* translateIdentity(input);
   if ('kind' in translated)
     return {

@@ -132,11 +132,7 @@ function withoutParkingAddress(
 ): SendableFields {
   const { email } = fields;
   const isParking = email?.kind === 'value' && isParkingAddress(connection, String(email.value));
-  if (!isParking) return { draft, fields };
-  const isOwn =
-    draft.waitingFor !== undefined && draft.waitingFor === addressKey(draft.observed?.email ?? '');
-  const waitingFor = isOwn ? undefined : draft.waitingFor;
-  return { draft: { ...draft, waitingFor }, fields: { ...fields, email: { kind: 'kept' } } };
+  return { draft, fields: isParking ? { ...fields, email: { kind: 'kept' } } : fields };
 }
 
 /**
@@ -245,7 +241,7 @@ function* sendPatch(
 }
 
 /** The codes of the findings about email conflicts. */
-const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
+const addressCodes = ['emailTaken', 'emailHeldByLeaver'];
 
 /** Removes the findings and the wait about the address, because the email conflict is evaluated again. */
 function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {

@@ -6,7 +6,6 @@ import { type Identity, isInactive, isLive } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isParkingAddress } from '../reconcile/email/addresses.ts';
-import { findClaimantAmong } from '../reconcile/email/conflicts.ts';
 import { findUnknownGroups } from '../reconcile/memberships.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import { type NewUserTranslation, translateNewUser } from '../reconcile/translate-identity.ts';
@@ -22,7 +21,7 @@ import type {
 import { awaitTravelerOfLeaver, type PostedUser, takeLeaversPlace } from './return-user.ts';
 
 export interface CreateUserDeps {
-  identities: Pick<Identities, 'findForNewUser' | 'findWaiters'>;
+  identities: Pick<Identities, 'findForNewUser'>;
   memberships: Pick<Memberships, 'findUnknownNames'>;
   rulesSnapshots: Pick<RulesSnapshots, 'loaded'>;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
@@ -59,7 +58,7 @@ export async function createUser(
   const changes = [...unclaimedOfSameUserName(matches).map((one) => deletionOf(one)), ...others];
   if (identity.travelId !== undefined || identity.creating !== undefined)
     return insertion(identity, { generation, others: changes });
-  const isFree = email !== undefined && (await isAddressFree(deps, connection, matches));
+  const isFree = email !== undefined && isAddressFree(connection, matches);
   if (!isFree || !mayReserve) return insertion(identity, { generation, others: changes, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
   const reserved = { ...identity, creating: email };
@@ -111,17 +110,9 @@ function searchedValues(desired: ScimResource, email: string | undefined): NewUs
   };
 }
 
-/** True if no identity has the wanted address or needs it. Throws `conflict` if an active person of another connection has it. */
-async function isAddressFree(
-  deps: CreateUserDeps,
-  connection: Connection,
-  matches: NewUserMatches,
-): Promise<boolean> {
-  const claimant = await run(
-    findClaimantAmong(connection, matches),
-    carriedOutBy({ findWaiters: (email) => deps.identities.findWaiters(connection.account, email) }),
-  );
-  const others = [matches.holder, matches.creator, claimant].filter((other) => other !== undefined);
+/** True if no identity has the wanted address. Throws `conflict` if an active person of another connection has it. */
+function isAddressFree(connection: Connection, matches: NewUserMatches): boolean {
+  const others = [matches.holder, matches.creator].filter((other) => other !== undefined);
   if (others.some((other) => other.connection !== connection.id && !isInactive(other))) throw conflictError();
   return others.length === 0;
 }

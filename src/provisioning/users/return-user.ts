@@ -11,6 +11,7 @@ import {
 import type { EvidenceRow } from '../people/who-is-who.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
 import { withValuesNotShownYet } from '../reconcile/late-calls.ts';
+import { withBackupDoubted } from '../reconcile/restored/statements.ts';
 import { leaseDuration } from '../reconcile/run/lease.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { IdentityChange, NewUserMatches } from '../store-ports.ts';
@@ -99,7 +100,8 @@ function noteOn({ connection, id }: Identity, newcomer: Identity, row: EvidenceR
 
 /** The newcomer gets the traveler. It inherits the applied values of the leaver, so that roles and fields no longer wanted are removed. */
 function handOver({ connection, fresh, runtime }: PostedUser, { leaver, row }: JudgedLeaver): ReturnedUser {
-  const { travelId, applied, creating, leasedUntil, progress } = leaver;
+  const { travelId, creating, leasedUntil, progress } = leaver;
+  const { applied } = withBackupDoubted(leaver);
   // An archive call in flight would undo the return. Wait until the call can no longer arrive, then read the traveler
   // before planning. A lease that has not been given back counts, whatever the clock says: that of the database decides
   // when it ends.

@@ -51,9 +51,6 @@ const selectForWrite = compiledQuery((db, key: ScopedId) =>
     .where('id', '=', key.id),
 );
 
-/** The maximum number of identities that are returned as waiting for one address; more than ever occur. */
-export const MAX_WAITERS = 100;
-
 /** Reads the identities with the userName, externalId or address of a new user. */
 export async function findForNewUser(
   db: Kysely<Tables>,
@@ -76,12 +73,11 @@ export async function findForNewUser(
     travelEmail: by('travelEmail'),
     holder: holders.find(({ deletedAt }) => deletedAt === undefined) ?? holders[0],
     creator: by('creator')[0],
-    waiters: by('waiter'),
     generation: inForce?.generation ?? 0,
   };
 }
 
-type Match = 'userName' | 'externalId' | 'travelEmail' | 'holder' | 'creator' | 'waiter';
+type Match = 'userName' | 'externalId' | 'travelEmail' | 'holder' | 'creator';
 
 interface NewUserKeys extends Scope {
   userName: string;
@@ -126,13 +122,11 @@ function selectMatches(db: Kysely<Tables>, keys: NewUserKeys) {
   const queries = matchQueries(db, keys);
   const select = (match: Match) =>
     queries[match].selectAll('identity').select(sql<Match>`${sql.lit(match)}`.as('match'));
-  const waiters = select('waiter').limit(sql.lit(MAX_WAITERS));
   return select('userName')
     .unionAll(select('externalId'))
     .unionAll(select('travelEmail'))
     .unionAll(select('holder'))
-    .unionAll(select('creator'))
-    .unionAll(db.selectFrom(waiters.as('waiters')).selectAll());
+    .unionAll(select('creator'));
 }
 
 function matchQueries(db: Kysely<Tables>, keys: NewUserKeys) {
@@ -146,7 +140,6 @@ function matchQueries(db: Kysely<Tables>, keys: NewUserKeys) {
     travelEmail: own.where('travel_email_key', '=', email),
     holder: claimed.where('travel_email_key', '=', email).where(isLinked('identity')),
     creator: claimed.where('creating_key', '=', email),
-    waiter: inAccount.where('waiting_for', '=', email),
   } satisfies Record<Match, unknown>;
 }
 

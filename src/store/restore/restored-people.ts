@@ -17,14 +17,14 @@ export function restoredPeople({ db, scopeOf }: Database) {
 
 /**
  * Makes everybody whom an IdP has written newly imported (docs/architecture.md, A restored backup). The user as stored becomes the baseline,
- * and what was known of calls, travelers and approvals is forgotten. An attempt that runs loses its lease.
+ * and what was known of calls, travelers and approvals is forgotten; the fields that were sent stay owned. An attempt that runs loses its lease.
  */
 export async function makeNewlyImported(tx: Kysely<Tables>, now: number): Promise<void> {
   await sql`
     update identity set
       origin = ${withMember(sql`'"baseline":' || desired || ',"stated":[]'`)},
       progress = '{"resetDone":' || cast(version as text) || '}',
-      applied = '{}', refused = '{}', observed = null, travel_email_key = null, check_at = 0,
+      refused = '{}', observed = null, travel_email_key = null, check_at = 0,
       creating = null, creating_key = null, waiting_for = null, hold_cause = null, hold_since = null,
       decision = case when decision like '%"answer":"approved"%' then '' else decision end,
       lease_token = null, lease_until = null,

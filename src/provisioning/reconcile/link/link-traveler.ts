@@ -24,7 +24,7 @@ import {
 import { type Program, perform } from '../effects.ts';
 import {
   addressKey,
-  isParkingAddress,
+  canGiveEmailUp,
   isStaying,
   newParkingAddress,
   withEmailWait,
@@ -39,6 +39,7 @@ import {
   withLateCreate,
   withValuesNotShownYet,
 } from '../late-calls.ts';
+import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
 import type { TravelerGone } from '../update-traveler.ts';
 import { announceLink, announceOwnLink, type OwnTraveler, type Release } from './announce-link.ts';
@@ -247,7 +248,8 @@ function* takeOver(
   const taken = withProgress(known, {
     predecessor: predecessorAfterTakeover(row, leaver, context.connection),
   });
-  const linked = from && (yield* announceLink(context, taken, { traveler, applied: leaver.applied, from }));
+  const { applied } = withBackupDoubted(leaver);
+  const linked = from && (yield* announceLink(context, taken, { traveler, applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
   const judged = withProgress(draft, { predecessor: toPredecessor(row, leaver) });
   return endInFailure(judged, {
@@ -308,24 +310,13 @@ function* waitForLeaverEmail(
   const successor = toSuccessor(3, context.identity);
   yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor });
   yield* perform('askForEmail', leaver, email);
-  const isKept = isStaying(leaver, traveler) || !canGiveEmailUp({ ...leaver, observed: traveler }, context);
+  const isKept =
+    isStaying(leaver, traveler) || !canGiveEmailUp({ ...leaver, observed: traveler }, context.connection);
   if (isInactive(context.identity) || isKept) return { draft: judged, email: 'heldByLeaver' };
   return endInState(
     { ...withEmailWait(judged, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',
   );
-}
-
-/**
- * False if the traveler of a leaver keeps its address: there is no parking domain, the travel API has refused a parking address, or the
- * leaver administers the travel service.
- */
-function canGiveEmailUp(
-  { observed, refused }: Pick<Identity, 'observed' | 'refused'>,
-  { connection }: ReconcileContext,
-): boolean {
-  if (connection.parkingDomain === undefined || (observed && isAdministrator(observed))) return false;
-  return !isParkingAddress(connection, String(refused.email?.value ?? ''));
 }
 
 /**

@@ -1,36 +1,50 @@
-import { isDeepStrictEqual } from 'node:util';
+import { isStated } from '../../../schema/stated-attributes.ts';
 import type { FieldKey, Finding } from '../../../translator/translation.ts';
 import { hasValue, readField } from '../../../translator/traveler.ts';
 import { findings } from '../../findings.ts';
 import { isInactive } from '../../identity.ts';
-import { type OutcomeDraft, type ReconcileContext, type WantedFields, withProgress } from '../context.ts';
+import {
+  isSameWanted,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type WantedFields,
+  withProgress,
+} from '../context.ts';
 import { isParkingAddress } from '../email/addresses.ts';
-import { ALL_FIELDS, isFromBackup } from './statements.ts';
+import { ALL_FIELDS, isConfirmed, isFromBackup } from './statements.ts';
 
 /** Returns a finding for each field that the traveler has another value of than the backup, and that nobody has stated since. */
-export function differencesFromBackup(
-  { connection, identity, translation, baseline = {} }: ReconcileContext,
-  { applied, observed, progress }: OutcomeDraft,
-): Finding[] {
+export function differencesFromBackup(context: ReconcileContext, draft: OutcomeDraft): Finding[] {
+  const { connection, identity, translation, baseline = {} } = context;
+  const { applied, observed } = draft;
   if (!observed || !isFromBackup(identity)) return [];
   const isParked = isInactive(identity) && isParkingAddress(connection, observed.email);
-  return Object.entries(baseline).flatMap(([key, field]) => {
+  return [...new Set([...Object.keys(baseline), ...Object.keys(applied)])].flatMap((key) => {
     const wanted = translation.fields[key];
-    const isKept = field.kind === 'value' && isDeepStrictEqual(field, wanted);
-    const isKnown = key in applied || progress.written?.includes(key) || (key === 'email' && isParked);
-    const isHold = key === 'archived' && isInactive(identity);
-    if (!isKept || isKnown || isHold) return [];
-    return [findings.restored(key, field.value, readField(observed, key) ?? null)];
+    const isSame = isSameWanted(baseline[key], wanted);
+    const isSent = applied[key] !== undefined && !applied[key].unsure;
+    const isKnown = isSent || isConfirmed(draft, key) || (key === 'email' && isParked);
+    if (!isSame || isKnown || !keepsFromBackup(context, draft, [key, wanted])) return [];
+    const [stored, shown] = [
+      wanted?.kind === 'value' ? wanted.value : null,
+      readField(observed, key) ?? null,
+    ];
+    return stored === null && shown === null ? [] : [findings.restored(key, stored, shown)];
   });
 }
 
-/** Returns the fields of a restored person without those that the traveler has already: the bridge owns them from then on. */
+/**
+ * True for a field of a restored person that is not sent. One that the traveler has already is owned from then on, and one that was sent
+ * before the backup is removed once the IdP has stated the whole user without it.
+ */
 export function keepsFromBackup(
   { identity, rulesSnapshot: { rules } }: ReconcileContext,
-  { observed }: OutcomeDraft,
+  { observed }: Pick<OutcomeDraft, 'observed'>,
   [key, field]: [FieldKey, WantedFields[FieldKey] | undefined],
 ): boolean {
-  if (!isFromBackup(identity) || !observed || field?.kind !== 'value') return true;
+  if (!isFromBackup(identity) || !observed) return true;
+  if (field === undefined || field.kind === 'absent') return !isStated(identity.origin.stated ?? [], []);
+  if (field.kind !== 'value') return true;
   // The guards hold the departure of a person whom nobody has stated to be inactive since the backup.
   if (key === 'archived' && field.value === true) return false;
   return !hasValue(observed, { key, wanted: field.value, rules });

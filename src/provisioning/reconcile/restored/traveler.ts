@@ -14,7 +14,7 @@ import { candidateEmails } from '../create-traveler.ts';
 import { type Program, perform } from '../effects.ts';
 import { readAvailability } from '../link/link-traveler.ts';
 import { readTraveler, withoutLink } from '../traveler-calls.ts';
-import { isAccessFromBackup, isFromBackup } from './statements.ts';
+import { isAccessFromBackup, isConfirmed, isFromBackup } from './statements.ts';
 
 /**
  * Looks for the traveler of a restored person before anything is concluded: one without a link may have got one since the backup, and an
@@ -25,7 +25,7 @@ export function* findRestoredTraveler(
   draft: OutcomeDraft,
 ): Program<OutcomeDraft | ReconcileResult> {
   const { identity } = context;
-  if (!isFromBackup(identity) || 'archived' in identity.applied) return draft;
+  if (!isFromBackup(identity) || isConfirmed(identity, 'archived')) return draft;
   if (draft.travelId === undefined) return yield* findByAddress(context, draft);
   return isInactive(identity) || isAccessFromBackup(identity)
     ? draft

@@ -57,8 +57,6 @@ export interface Interpreter {
   time: AttemptTime;
   /** The email addresses of the creates that have been announced. */
   announcedEmails: string[];
-  /** The email addresses for which the attempt has waited. */
-  awaitedEmails: string[];
   /** Returns the email addresses with which a traveler was read. */
   emailsRead(travelId: string | undefined): string[];
   /** Saves the outcome of the attempt and ends its lease. */
@@ -82,14 +80,13 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
   const readTime = () => ({ now: now(), wallClock: wallClock(), server: connection.travel.serverTime() });
   const time = readTime();
   const announcedEmails: string[] = [];
-  const awaitedEmails: string[] = [];
   const travelersRead: TravelUser[] = [];
   const commitFirst: CommitFirst = async (first) => pending?.commit.run(first);
   const carryOut = carriedOutBy({
     ...storeReads(deps, connection.account, { connection: connection.id, id }),
     ...ruleReads(deps, attempt, commitFirst),
     ...calls(deps, attempt, { commitFirst, onRead: (...travelers) => travelersRead.push(...travelers) }),
-    ...storeWrites(deps, attempt, { commitFirst, onWait: (email) => awaitedEmails.push(email) }),
+    ...storeWrites(deps, attempt, commitFirst),
     announce: async (planned) => {
       // The call begins after the commit, which takes some time.
       const callEndsBy = now() + leaseDuration(connection);
@@ -107,7 +104,7 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
     newId: deps.runtime.newId,
   });
   return {
-    ...{ time, announcedEmails, awaitedEmails },
+    ...{ time, announcedEmails },
     emailsRead: (travelId) => travelersRead.filter(({ id }) => id === travelId).map(({ email }) => email),
     carryOut: async (effect) => {
       const result = await carryOut(effect);
@@ -209,7 +206,7 @@ function calls(
 function storeWrites(
   deps: InterpreterDeps,
   { connection, id, lease: { token } }: RunningAttempt,
-  { commitFirst, onWait }: { commitFirst: CommitFirst; onWait(email: string): void },
+  commitFirst: CommitFirst,
 ): Partial<Handlers> {
   const { identities, leases, references, holds, runtime } = deps;
   const { now } = runtime;
@@ -218,10 +215,7 @@ function storeWrites(
     return write();
   };
   return {
-    waitForEmail: (email) => {
-      onWait(email);
-      return afterCommit(() => leases.waitFor(connection.id, id, token, email));
-    },
+    waitForEmail: (email) => afterCommit(() => leases.waitFor(connection.id, id, token, email)),
     admitDeparture: (valve) => afterCommit(() => holds.admitDeparture(connection.id, id, valve, now())),
     noteSuccessor: (note) =>
       afterCommit(async () => {
