@@ -15,6 +15,7 @@ import {
   type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
@@ -107,7 +108,10 @@ export function withWrittenFields(context: ReconcileContext, draft: OutcomeDraft
 
 /** True for a field that was sent, unless that is known from a restored backup only. */
 function isSent({ identity }: ReconcileContext, { applied }: OutcomeDraft, key: FieldKey): boolean {
-  return key in applied && !(isFromBackup(identity) && applied[key]?.seen === undefined);
+  const [stored, record] = [identity.applied[key], applied[key]];
+  if (!record) return false;
+  const isAsStored = stored !== undefined && isEqualJson(stored.sent, record.sent);
+  return !(isFromBackup(identity) && isAsStored && stored.seen === undefined);
 }
 
 /**
