@@ -89,6 +89,7 @@ const announcements: Record<ConditionKind, Announcement> = {
   },
   importFailed: { ended: 'The import of travelers has ended without a failure.', isDelayed: true },
   importIncomplete: { ended: 'The last import read its list to the end, and enough of the known travelers.' },
+  proposedRules: { ended: 'No rules wait for an admin any more.' },
   missingGroups: { ended: 'All groups that the mapping names exist.', isDelayed: true, growth: 1 },
   restoredPeople: {
     ended: 'Every traveler agrees with the restored database.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { connectionModeNames, policyChoices } from '../provisioning/policies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
-import { flag, share, variable, variableName, wholeNumber } from './schema-parts.ts';
+import { share, variable, variableName, wholeNumber } from './schema-parts.ts';
 
 const path = z
   .string()
@@ -109,14 +109,8 @@ export const policiesSchema = z.strictObject({
   deprovision: choice(policyChoices.deprovision).describe(
     'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
   ),
-  onReturn: choice(policyChoices.onReturn).describe(
-    'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin. See docs/operations/leaving-and-returning.md, which also says when it is another person.',
-  ),
   drift: choice(policyChoices.drift).describe(
     'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
-  ),
-  reclaimEmail: flag(false).describe(
-    'With true, the archived traveler of a leaver gives up its email address when somebody changes theirs to it. New users do not need it: see onReturn.',
   ),
   safetyValve: z
     .union([z.literal(false), safetyValve], {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { isOfBridge } from '../log/exchange.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import { identityStates, successionEffects } from '../provisioning/identity.ts';
+import { identityStates } from '../provisioning/identity.ts';
 import { fieldStandings } from '../provisioning/people/explain-fields.ts';
 import { personStatuses, readExplanation } from '../provisioning/people/explain-person.ts';
 import { findPredecessor, joinPeople } from '../provisioning/people/join-people.ts';
 import { displayNameOf } from '../provisioning/people/people.ts';
-import { verdicts } from '../provisioning/users/evidence.ts';
+import { evidenceRows } from '../provisioning/people/who-is-who.ts';
 import { findConnection, type OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, operation } from './operation.ts';
@@ -74,13 +74,11 @@ const explanation = z
     ),
     predecessor: z
       .object({
-        verdict: z.enum(verdicts),
-        row: z.int().min(1).max(7),
-        effect: z.enum(successionEffects),
+        row: z.union([z.literal(evidenceRows), z.literal('joined')]),
         ...{ connection: z.string(), id: optionalText, travelId: optionalText },
       })
       .optional()
-      .describe('The leaver in whose place the person is, with the row of the table of evidence'),
+      .describe('The user in whose place the person is, with the row of the table that says who is who'),
     travelId: optionalText,
     version: z.int(),
     reconciledVersion: optionalInteger.describe('The version that fields and findings belong to'),

@@ -10,20 +10,10 @@ const choiceTexts: { [Name in keyof Choices]: Record<Choices[Name][number], stri
     archive: 'When a user is deleted, the traveler is archived.',
     delete: 'When a user is deleted, the traveler is deleted.',
   },
-  onReturn: {
-    separate: 'Another person who takes the place of a leaver gets a new traveler.',
-    revive: 'Another person who takes the place of a leaver gets the traveler without its values.',
-    hold: 'Another person who takes the place of a leaver waits for an admin.',
-  },
   drift: {
     report: 'A field that was changed in the travel service stays, and is reported.',
     correct: 'A field that was changed in the travel service is changed back.',
   },
-};
-
-const reclaimTexts = {
-  false: 'An archived traveler keeps its email address.',
-  true: 'An archived traveler gives up its email address to a user who needs it.',
 };
 
 /** A policy with its value as in the settings file, what that does, and what else could be chosen. */
@@ -47,7 +37,7 @@ export function describePolicies(policies: Policies): DescribedPolicy[] {
       };
       return { name, description, value: value ?? false, text: valveText(valve), choices: [] };
     }
-    const texts: Record<string, string> = name === 'reclaimEmail' ? reclaimTexts : choicesOf(name);
+    const texts: Record<string, string> = choicesOf(name);
     const value = policies[name as keyof Policies]; // The schema has the policies.
     const choices = Object.entries(texts).map(([one, text]) => ({ value: one, text }));
     return { name, description, value, text: texts[String(value)] ?? '', choices };

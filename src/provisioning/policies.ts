@@ -1,7 +1,5 @@
 /** The policies that are a choice between treatments, each with its default first. The settings explain them (src/config/connection-schema.ts). */
 export const policyChoices = {
-  /** Of another person in the place of a leaver: a separate traveler, that of the leaver without its values, or an admin decides. */
-  onReturn: ['separate', 'revive', 'hold'],
   /** Of a DELETE. A deactivation, in contrast, always archives, so that it can be undone. */
   deprovision: ['archive', 'delete'],
   /** Of an owned field that is changed in the travel service. */
@@ -12,18 +10,14 @@ export const policyChoices = {
 export type Policies = {
   [Name in keyof typeof policyChoices]: (typeof policyChoices)[Name][number];
 } & {
-  /** If true, an archived traveler gives up its email address when another user needs it. */
-  reclaimEmail: boolean;
   /** Limits how many people may leave within a time window; undefined means no limit. */
   safetyValve: SafetyValve | undefined;
 };
 
 /** The default policies, for connections whose settings contain none. */
 export const defaultPolicies: Policies = {
-  onReturn: 'separate',
   deprovision: 'archive',
   drift: 'report',
-  reclaimEmail: false,
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },
 };
 

@@ -162,7 +162,6 @@ async function commitPlan(
   let approved = 0;
   for (const create of creates) await reserveAddress(tx, scope, create);
   for (const approval of approvals) approved += await approvePlans(tx, scope, approval);
-  await approveRules(tx, scope, now);
   return { outcome: 'live', approved };
 }
 
@@ -182,14 +181,4 @@ async function countUnplanned(db: Kysely<Tables>, scope: Scope, generation: numb
     .where('rules_generation', '<', generation)
     .where((row) => row.or([row('deleted_at', 'is', null), row('state', '<>', sql.lit('synced'))]));
   return Number((await unplanned.executeTakeFirst())?.count ?? 0);
-}
-
-/** Approves rules that were held when shadow mode began. Everybody is planned with them, so they hold nobody any more. */
-async function approveRules(tx: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
-  await tx
-    .updateTable('rules_change')
-    .set({ answer: 'approved', decided_at: now, decided_people: 0, effect: null })
-    .where(inScope(scope))
-    .where('answer', 'is', null)
-    .execute();
 }

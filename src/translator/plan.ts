@@ -63,8 +63,6 @@ export interface PlanInput {
   wanted: Record<FieldKey, PlannedField>;
   /** The traveler as last read; undefined if there is none yet. */
   observed: TravelUser | undefined;
-  /** True if the traveler passes to another person: fields that no rule sets are then removed instead of released. */
-  isReset?: boolean;
   /** The version of rules and lookups. A value that was refused under the same version is not sent again. */
   basis: string;
   rules: Rules;
@@ -86,8 +84,7 @@ export function makePlan(input: PlanInput): Plan {
     else if (step) adopt[key] = step.planned;
   }
   const unwanted = Object.keys(applied).filter((key) => !(key in wanted));
-  const isRemoved = (key: FieldKey) => input.isReset === true || isSetByRules(rules, key);
-  const stays = (key: FieldKey) => !isRemoved(key) || isKeptRole(key, input);
+  const stays = (key: FieldKey) => !isSetByRules(rules, key) || isKeptRole(key, input);
   const isPutBack = (key: FieldKey) => wanted[key]?.kind === 'putBack';
   const dropped = unwanted.filter((key) => !stays(key) && isRemovable(key, input));
   const released = [
@@ -100,12 +97,9 @@ export function makePlan(input: PlanInput): Plan {
 }
 
 /** True for a role that stays when the IdP takes it away, because the traveler had it before. */
-export function isKeptRole(
-  key: FieldKey,
-  { applied, isReset = false }: Pick<PlanInput, 'applied' | 'isReset'>,
-): boolean {
+export function isKeptRole(key: FieldKey, { applied }: Pick<PlanInput, 'applied'>): boolean {
   const isRole = parseFieldKey(key).kind === 'role';
-  return isRole && applied[key]?.preexisting === true && !isReset;
+  return isRole && applied[key]?.preexisting === true;
 }
 
 function needsReadToSet(key: FieldKey): boolean {

@@ -22,8 +22,8 @@ export interface Snapshot {
   /** The resolved managers, by the values that `findManagerReferences` returns. */
   references: ReadonlyMap<string, Reference>;
   /**
-   * The fields sent before. While the source value of a resolved id is unchanged, the id stays, until its resource is
-   * deleted (docs/architecture.md, The rules of the plan).
+   * The fields sent before. While the source value of a resolved id is unchanged, the id stays, also if its resource is
+   * gone (docs/architecture.md, The rules of the plan).
    */
   applied?: AppliedFields;
   /** The parts of references that count although others are there; none for a user who was never changed. */

@@ -632,7 +632,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key below',
       { files: one({ policies: { deprovison: 'delete' } }) },
-      'settings.json connections.default.policies.deprovison: unknown key. Did you mean deprovision? Known here: deprovision, onReturn, drift, reclaimEmail, safetyValve.',
+      'settings.json connections.default.policies.deprovison: unknown key. Did you mean deprovision? Known here: deprovision, drift, safetyValve.',
     ],
     [
       'a travel API of a connection without a scheme',

@@ -24,10 +24,10 @@ export function emailViolations(state: ObservedState): string[] {
   });
 }
 
-/** With the policy `reclaimEmail`, the archived traveler of an inactive user gives the address up to an active one who wants it. */
+/** The archived traveler of an inactive user gives the address up to an active one who wants it. */
 function isKeptByLeaver(person: Person, { wanted }: CurrentUser, state: ObservedState): boolean {
   const { record, decided, people, links } = state;
-  if (!record.policies.reclaimEmail || !wanted.active || scopeOfPerson(person, record) !== 'in') return false;
+  if (!wanted.active || scopeOfPerson(person, record) !== 'in') return false;
   const holder = holderOf(key(wanted.email), state);
   const leaver = people.find((one) => one !== person && links.get(one.index) === holder?.id);
   if (!holder?.archived || !leaver?.current || leaver.current.wanted.active) return false;
@@ -35,10 +35,9 @@ function isKeptByLeaver(person: Person, { wanted }: CurrentUser, state: Observed
   const own = travelerOf(person, state);
   if (own && HAND.test(key(own.email)) && isDriftKept(person, own, state)) return false;
   if (own && isAsRestored(own, person, state)) return false;
-  const { withoutRules, withoutReturn } = decided;
+  const { withoutRules } = decided;
   const isUndecided = [person, leaver].some(
-    ({ index }) =>
-      withoutRules.has(index) || withoutReturn.has(index) || record.guarded.has(links.get(index) ?? ''),
+    ({ index }) => withoutRules.has(index) || record.guarded.has(links.get(index) ?? ''),
   );
   return !isUndecided && scopeOfPerson(leaver, record) === 'in';
 }
@@ -53,10 +52,11 @@ function linkedViolations(
   const has = key(traveler.email);
   if (has === wanted || state.record.guarded.has(traveler.id)) return [];
   // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
-  if (state.decided.withoutReturn.has(person.index)) return [];
   if (scopeOfPerson(person, state.record) === 'out') return leftOutViolations(person, traveler, state);
   if (HAND.test(has) && isDriftKept(person, traveler, state)) return [];
   if (isAsRestored(traveler, person, state)) return [];
+  // The traveler of a leaver who gave the address to somebody stays parked until its person returns.
+  if (!current.wanted.active && PARKING.test(has)) return [];
   const holder = holderOf(wanted, state);
   // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again soon.
   if (!holder && state.record.disobedient.has(traveler.id)) return [];
@@ -119,7 +119,7 @@ function isGivenUp(
 function unlinkedEmailViolations(person: Person, current: CurrentUser, state: ObservedState): string[] {
   const { index } = person;
   const { active, email, userName } = current.wanted;
-  if (!active || state.decided.withoutReturn.has(index)) return [];
+  if (!active) return [];
   if (scopeOfPerson(person, state.record) !== 'in' || isScopeDiscarded(state.record)) return [];
   // An admin has refused the traveler of an admin of the travel service to the person, which may have any address.
   if (state.decided.withoutLink.has(index)) return [];
@@ -159,8 +159,8 @@ function findSwapCycle(person: Person, state: ObservedState): number[] | undefin
   for (let next: Person | undefined = person; next?.current; ) {
     if (ring.length > state.people.length) return undefined;
     const traveler = travelerOf(next, state);
-    const { withoutRules, withoutReturn } = state.decided;
-    if (!traveler || withoutRules.has(next.index) || withoutReturn.has(next.index)) return undefined;
+    const { withoutRules } = state.decided;
+    if (!traveler || withoutRules.has(next.index)) return undefined;
     if (state.record.guarded.has(traveler.id) || isAsRestored(traveler, next, state)) return undefined;
     if (scopeOfPerson(next, state.record) === 'out') return undefined;
     if (key(traveler.email) === key(next.current.wanted.email)) return undefined;

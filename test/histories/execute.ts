@@ -297,7 +297,5 @@ async function createStranger(
   });
   if (!traveler) return;
   record.strangers.set(traveler.id, person.index);
-  // A person who takes the place of an archived traveler gets it without its values.
-  if (archived && record.policies.onReturn !== 'separate') record.uncertain.add(traveler.id);
   record.events.push({ kind: 'stranger', traveler: traveler.id, person: person.index, values });
 }

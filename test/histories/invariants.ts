@@ -80,8 +80,8 @@ function allowedValues(
   // The travel API has not carried out a whole PATCH; the bridge sends only `archived` again.
   const isIgnored = disobedient.has(id) && field !== 'archived';
   // While an admin refuses somebody else's traveler to a person, it stays as the leaver had it.
-  const { withoutReturn, withoutRules } = state.decided;
-  const isRefused = withoutReturn.has(person.index) || withoutRules.has(person.index);
+  const { withoutRules } = state.decided;
+  const isRefused = withoutRules.has(person.index);
   if (guarded.has(id) || uncertain.has(id) || isIgnored || isRefused) return 'any';
   const costCenter = costCenterOf(person, state);
   const isLeft = scopeOfPerson(person, state.record) === 'out';
@@ -182,13 +182,9 @@ function mayBeActive({ id }: TravelUser, { record, decided }: ObservedState): bo
 }
 
 function wantedViolations(state: ObservedState): string[] {
-  const { withoutReturn } = state.decided;
   return archivedViolations(
     state,
-    (person) =>
-      person.current?.wanted.active === true &&
-      !isArchivedByScope(person, state) &&
-      !withoutReturn.has(person.index),
+    (person) => person.current?.wanted.active === true && !isArchivedByScope(person, state),
   );
 }
 
@@ -263,20 +259,16 @@ function foreignViolations(state: ObservedState): string[] {
 }
 
 /**
- * Email and roles of an admin must not change, and it must not be archived. A return may un-archive it, and the discard of a return to another
- * person archives it.
+ * Email and roles of an admin must not change, and it must not be archived. A return may un-archive it.
  */
-function guardViolations(traveler: TravelUser, { people, links, record, decided }: ObservedState): string[] {
+function guardViolations(traveler: TravelUser, { record, decided }: ObservedState): string[] {
   const { id } = traveler;
-  const isReturnDiscarded = people.some(
-    ({ index }) => decided.withoutReturn.has(index) && links.get(index) === id,
-  );
   const memory = record.memory.get(id);
   if (!memory?.isAdmin || !isAdmin(traveler) || decided.aboutGuarded.has(id)) return [];
   const faults = (['archived', 'roles.organizer', 'roles.premium', 'roles.guest'] as const).flatMap(
     (field) => {
       const value = fieldValue(traveler, field, record.catalog);
-      const isDecided = field === 'archived' && (value === 'false' || isReturnDiscarded);
+      const isDecided = field === 'archived' && value === 'false';
       if (value === memory.fields[field] || isDecided || isEdited(id, field, record)) return [];
       return [`${field} is ${value ?? 'nothing'}`];
     },
@@ -319,7 +311,6 @@ function strangerViolations(traveler: TravelUser, state: ObservedState): string[
 }
 
 function inheritanceViolations({ people, links, record, decided }: ObservedState): string[] {
-  if (record.policies.onReturn === 'revive') return [];
   return people.flatMap(({ index, current }) => {
     const id = links.get(index) ?? '';
     const { owner, isUncertain } = record.memory.get(id) ?? {};
@@ -330,8 +321,6 @@ function inheritanceViolations({ people, links, record, decided }: ObservedState
       !record.given.has(id) &&
       // An admin has approved that the person gets the traveler of an admin of the travel service.
       !decided.aboutGuarded.has(id) &&
-      // The SCIM user of the leaver, activated for somebody else, has the archived traveler until that is decided.
-      !decided.withoutReturn.has(index) &&
       owner.person === index &&
       owner.connection === current.connection &&
       owner.externalId !== current.wanted.externalId;

@@ -10,8 +10,7 @@ export function managerViolations(state: ObservedState): string[] {
 
 function referenceViolations(person: Person, state: ObservedState): string[] {
   const traveler = travelerOf(person, state);
-  const isDecided =
-    state.decided.withoutRules.has(person.index) || state.decided.withoutReturn.has(person.index);
+  const isDecided = state.decided.withoutRules.has(person.index);
   if (!person.current || !traveler || isDecided || state.record.guarded.has(traveler.id)) return [];
   // The traveler of a person who is out of scope keeps the manager.
   if (scopeOfPerson(person, state.record) === 'out') return [];

@@ -15,7 +15,7 @@ import { type Catalog, type Field, fields, type MappedAttribute } from './travel
 import type { WantedUser } from './wanted-user.ts';
 
 /** The policies that decide what travelers should be. */
-export type RecordedPolicies = Pick<Policies, 'drift' | 'onReturn' | 'deprovision' | 'reclaimEmail'>;
+export type RecordedPolicies = Pick<Policies, 'drift' | 'deprovision'>;
 
 /** The facts about a history that the state of the services does not contain. */
 export interface HistoryRecord {
@@ -89,8 +89,6 @@ export interface Decided {
   keptActive: ReadonlySet<string>;
   /** The travelers of admins of the travel service whom an admin lets the bridge change. */
   aboutGuarded: ReadonlySet<string>;
-  /** The people who do not get the traveler of a leaver, or left again before that was decided, and therefore may have none or an archived one. */
-  withoutReturn: ReadonlySet<number>;
   /** The people who do not get the traveler of an admin of the travel service that has their address. */
   withoutLink: ReadonlySet<number>;
   /** The people whose travelers stay as they are until the rules change again, because an admin has discarded the rules in force. */
@@ -211,14 +209,6 @@ function recordReturn({ leftAs, memory, uncertain }: HistoryRecord, index: numbe
   if (name === undefined || name === wanted.givenName) return;
   for (const [id, { owner }] of memory)
     if (owner?.person === index && owner.externalId === wanted.externalId) uncertain.add(id);
-}
-
-/** Notes whether an admin has discarded the rules in force, so that fields with other rules may be as before. */
-export function recordRulesDecision(record: HistoryRecord, isDiscarded: boolean): void {
-  record.areRulesDiscarded = isDiscarded;
-  if (!isDiscarded) return;
-  // Other lookups may be discarded, too.
-  for (const field of [...record.changedRules, 'costCenterId' as const]) record.undecided.add(field);
 }
 
 /** Notes other rules, which come into force. */

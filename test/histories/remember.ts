@@ -136,7 +136,7 @@ function ignoredFields(
 
 /** True if the traveler of a person may not be as the rules in force say. */
 function isWithoutRules(person: Person, { decided, record }: ObservedState): boolean {
-  const isDecided = decided.withoutRules.has(person.index) || decided.withoutReturn.has(person.index);
+  const isDecided = decided.withoutRules.has(person.index);
   return isDecided || isScopeDiscarded(record) || scopeOfPerson(person, record) !== 'in';
 }
 

@@ -51,8 +51,17 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
   ],
   [
     'moved to another connection',
-    { state: 'synced', deletedAt: NOW, origin: { movedTo: 'entra' } },
-    { status: 'noTraveler', because: 'the connection entra provisions the person now' },
+    {
+      state: 'synced',
+      deletedAt: NOW,
+      findings: [
+        { field: '*', code: 'movedTo', reason: 'The connection entra provisions it now.', remedy: '-' },
+      ],
+    },
+    {
+      status: 'noTraveler',
+      because: 'the connection entra provisions it now',
+    },
   ],
   [
     'inactive, and the traveler was deleted',

@@ -189,7 +189,7 @@ test('a group that is emptied decides at once, also for more than 100 people, an
   }));
 
 test('a name that the mapping no longer names takes the value of a group that is gone with it', () =>
-  withGroups(async ({ bridge, clock, store, createUser, createGroup, follow, valuesOf }) => {
+  withGroups(async ({ bridge, connection, store, createUser, createGroup, follow, valuesOf }) => {
     const ada = await createUser('Ada');
     const group = await createGroup('Travel managers', ada);
     await follow();
@@ -199,9 +199,8 @@ test('a name that the mapping no longer names takes the value of a group that is
     const next = {
       scimUserMapping: [{ template: 'Gold', when: named.display, userAttribute: 'travelPolicyId' }],
     };
-    await bridge.applyMapping({
-      ...{ connection: users, expected: version?.generation ?? 0, author: 'a', now: clock.now() },
-      ...{ source: 'page', mapping: next as never },
+    await bridge.applyMapping(connection, {
+      ...{ expected: version?.generation ?? 0, author: 'a', source: 'page', mapping: next as never },
     });
     await bridge.startBackground().stop();
     await follow();
@@ -245,20 +244,25 @@ test('a user who is deleted and returns follows the groups of the new user', () 
 
 test('a group that changes while other rules come into force is followed by these', () =>
   withGroups(
-    async ({ bridge, store, replica, createUser, createGroup, add, follow, valuesOf, clock, travel }) => {
+    async ({
+      bridge,
+      store,
+      replica,
+      createUser,
+      createGroup,
+      add,
+      follow,
+      valuesOf,
+      connection,
+      travel,
+    }) => {
       travel.lookupData = lookups;
       const ada = await createUser('Ada');
       const group = await createGroup('Travel managers');
       const other = replica();
       const [version] = await store.rules.listMappings(users, 1);
-      const change = {
-        connection: users,
-        expected: version?.generation ?? 0,
-        author: 'a',
-        now: clock.now(),
-        source: 'page',
-      } as const;
-      await other.applyMapping({ ...change, mapping: mapping as never });
+      const change = { expected: version?.generation ?? 0, author: 'a', source: 'page' } as const;
+      await other.applyMapping(connection, { ...change, mapping: mapping as never });
       // The first service has not loaded the new rules yet.
       await add(group, ada);
       expect((await store.identities.findById(users, ada))?.state).toBe('dirty');

@@ -81,7 +81,7 @@ test('a person who waits for the address of an administrator who left gets it on
     travel.travelers.set(traveler.id, { ...traveler, roles: ['admin'] });
     await expect(fixture.patch(leaver.id, { active: false })).rejects.toMatchObject({ kind: 'refused' });
     await bridge.reconcileDue();
-    expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'guarded' } });
+    expect(await fixture.identity(id)).toMatchObject({ state: 'pending', travelId: undefined });
     travel.travelers.set(traveler.id, traveler);
     await fixture.patch(leaver.id, { active: false });
     await bridge.reconcileDue();

@@ -16,7 +16,7 @@ import type { SentInPause, World } from './world.ts';
 /** What admins of the bridge do. */
 export type AdminAct =
   /** Another mapping comes into force. If it is large, it concerns more people than may change without an approval. */
-  | { kind: 'mapping'; name: MappingName; isLarge: boolean }
+  | { kind: 'mapping'; name: MappingName }
   /**
    * A process is started again with another mapping file, whose content was never in force. The other processes keep theirs. Only short
    * histories play it.
@@ -38,8 +38,6 @@ export type AdminAct =
 
 const BACKUP = 'backup';
 export const MAPPING_FILE = 'mapping.json';
-/** More people than a change of rules may concern without an approval. */
-const MANY = 101;
 
 /** Carries out what an admin does at once. A change of the mapping and a restore have functions of their own. */
 export async function actAsAdmin(
@@ -147,32 +145,19 @@ export async function restore(world: World, record: HistoryRecord): Promise<void
 export async function applyMapping(
   world: World,
   context: HistoryContext,
-  { name, isLarge }: { name: MappingName; isLarge: boolean },
+  { name }: { name: MappingName },
 ): Promise<void> {
-  const { database, store, time } = world;
+  const { store } = world;
   const { record } = context;
   const mapping = parseMapping(name, record);
   const untold = await previewViolations(world, context, { name, mapping });
   if (untold.length > 0) throw new Error(untold.join('\n'));
-  if (isLarge) {
-    const recent = Array.from({ length: MANY }, (_, number) => [`somebody-${number}`, time.now()]);
-    await database.db
-      .updateTable('rules_change')
-      .set({ recent: JSON.stringify(recent) })
-      .execute();
-  }
   for (const connection of connections) {
     const [version] = await store.rules.listMappings(connection, 1);
     const replica = await world.runningReplica();
-    const change = {
-      connection,
-      mapping,
-      expected: version?.generation ?? 0,
-      source: 'page',
-      author: 'admin',
-      now: time.now(),
-    } as const;
-    await Promise.race([replica.service.applyMapping(change), replica.death]);
+    const expected = version?.generation ?? 0;
+    const change = { mapping, expected, source: 'page', author: 'admin' } as const;
+    await Promise.race([replica.service.applyMapping({ id: connection }, change), replica.death]);
   }
   recordRules(record, { mapping: name });
 }

@@ -93,7 +93,7 @@ function randomAct(
   const kind = 10 + random.below(30);
   if (kind < 17) {
     const [name = 'defaults'] = random.some(Object.keys(mappings) as MappingName[], 1); // The keys are the names.
-    return { kind: 'mapping', name, isLarge: random.below(4) === 0 };
+    return { kind: 'mapping', name };
   }
   if (kind < 23) return { kind: 'decide' };
   if (kind < 27) return { kind: 'sayIsSame', who: random.below(people) };

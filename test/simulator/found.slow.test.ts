@@ -17,7 +17,7 @@ it('a leaver who gives up an address while another one has the own new one gets 
       { what: { kind: 'email', who: 2, address: 5 }, pause: 200 },
       { what: { kind: 'email', who: 5, address: 2 }, pause: 5_000 },
     ],
-    { policies: { ...defaultPolicies, safetyValve: undefined, reclaimEmail: true } },
+    { policies: { ...defaultPolicies, safetyValve: undefined } },
   ));
 
 it('a newcomer gets the address of a leaver whose traveler has it only since a swap that was under way', () =>
@@ -77,7 +77,7 @@ it('a value that the travel API has accepted and not carried out is sent again u
     { what: { kind: 'faults', next: ['pass', 'status503', 'pass', 'noEffect'] }, pause: 0 },
     { what: { kind: 'active', who: 0, active: true, as: 'same' }, pause: 200 },
     { what: { kind: 'update', who: 0, via: 'patch', set: { lang: 1 } }, pause: 5_000 },
-    { what: { kind: 'mapping', name: 'departmentAsTitle', isLarge: false }, pause: 0 },
+    { what: { kind: 'mapping', name: 'departmentAsTitle' }, pause: 0 },
     { what: { kind: 'rest' }, pause: 0 },
   ]));
 
@@ -85,11 +85,11 @@ it('a value that the travel API has accepted and not carried out is sent again u
 it('a person who was in scope for the moment between two changes of the mapping may have got a traveler', () =>
   expectKept(
     [
-      { what: { kind: 'mapping', name: 'keepStrangersToStaff', isLarge: false }, pause: 0 },
+      { what: { kind: 'mapping', name: 'keepStrangersToStaff' }, pause: 0 },
       { what: { kind: 'rest' }, pause: 0 },
       { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 2_000 },
-      { what: { kind: 'mapping', name: 'defaults', isLarge: false }, pause: 0 },
-      { what: { kind: 'mapping', name: 'keepStrangersToStaff', isLarge: false }, pause: 0 },
+      { what: { kind: 'mapping', name: 'defaults' }, pause: 0 },
+      { what: { kind: 'mapping', name: 'keepStrangersToStaff' }, pause: 0 },
       { what: { kind: 'rest' }, pause: 0 },
     ],
     { replicas: 2 },
@@ -100,7 +100,7 @@ it('a leaver whom the scope left out before, and whose traveler is activated by 
   expectKept([
     { what: { kind: 'join', who: 0, as: 'same', active: true }, pause: 2_000 },
     { what: { kind: 'update', who: 0, via: 'patch', set: { title: 1 } }, pause: 2_000 },
-    { what: { kind: 'mapping', name: 'keepDirectors', isLarge: false }, pause: 0 },
+    { what: { kind: 'mapping', name: 'keepDirectors' }, pause: 0 },
     { what: { kind: 'rest' }, pause: 0 },
     { what: { kind: 'active', who: 0, active: false, as: 'same' }, pause: 2_000 },
     { what: { kind: 'edit', who: 0, field: 'archived' }, pause: 2_000 },

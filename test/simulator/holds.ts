@@ -1,7 +1,5 @@
 import { type DecisionSubject, decide } from '../../src/provisioning/holds/decide.ts';
-import { isDepartureCause, isInactive, predecessorOf } from '../../src/provisioning/identity.ts';
-import { connections } from '../histories/identity-providers.ts';
-import { promises } from '../histories/invariants.ts';
+import { isDepartureCause, isInactive } from '../../src/provisioning/identity.ts';
 import type { HistoryRecord } from '../histories/record.ts';
 import { comeToRest } from './rest.ts';
 import type { World } from './world.ts';
@@ -24,34 +22,11 @@ export async function decideOnce(world: World, record: HistoryRecord): Promise<n
   const { random, story, store, replicas } = world;
   const pickAnswer = () => random.pick(['approved', 'discarded'] as const);
   let decisions = 0;
-  for (const connection of connections) {
-    const rules = await store.holds.findHeldRules(connection);
-    if (!rules || rules.answer !== undefined) continue;
-    const answer = pickAnswer();
-    story.tell(`an admin answers the held rules of ${connection}: ${answer}`);
-    const { generation, people, effect } = rules;
-    // Lookups that changed and changed back are those which people follow, and the change affects nobody.
-    if (effect?.causes.length === 0 && effect.people > 0)
-      throw new Error(`the held rules of ${connection} have no cause [${promises.toldTruly}]`);
-    await decideAs(world, { connection, cause: 'rules', people: [], change: { generation, people } }, answer);
-    decisions += 1;
-  }
   for (const { connection, id, userName, hold, version } of await store.holds.findHeldPeople({
     limit: 100,
   })) {
     const answer = pickAnswer();
     const identity = await store.identities.findById(connection, id);
-    // A user who is activated as another person has the traveler already; its predecessor is one of before.
-    const given = identity && (identity.travelId ?? predecessorOf(identity, identity)?.travelId);
-    if (hold.cause === 'return' && answer === 'approved' && given) {
-      record.given.add(given);
-      // What had been sent for the person before depends on when the return was held.
-      record.uncertain.add(given);
-    }
-    // Another person gets the archived traveler without its values.
-    const isRevived = hold.cause === 'neverProvisioned' && record.policies.onReturn === 'revive';
-    if (isRevived && answer === 'approved' && identity?.travelId !== undefined)
-      record.uncertain.add(identity.travelId);
     if (hold.cause === 'guarded' && answer === 'approved' && identity?.travelId !== undefined)
       record.approvedGuarded.add(identity.travelId);
     if (identity?.travelId !== undefined && !isInactive(identity) && isDepartureCause(hold.cause)) {
@@ -75,10 +50,4 @@ async function decideAs(
 ): Promise<number> {
   const admin = { answer, by: 'admin', now: time.now() };
   return (await decide(holds, subject, admin)).decided;
-}
-
-/** True if an admin has discarded the rules in force of a connection: people follow them as the IdP writes them. */
-export async function areRulesDiscarded({ store }: Pick<World, 'store'>): Promise<boolean> {
-  const last = await Promise.all(connections.map((connection) => store.holds.findHeldRules(connection)));
-  return last.some((rules) => rules?.answer === 'discarded');
 }

@@ -1,5 +1,3 @@
-import { isInactive } from '../../src/provisioning/identity.ts';
-import { isReturnHeld } from '../../src/provisioning/reconcile/ownership.ts';
 import type { CurrentUser } from '../histories/identity-providers.ts';
 import { findViolations } from '../histories/invariants.ts';
 import type { Decided, ObservedState } from '../histories/record.ts';
@@ -36,9 +34,8 @@ export async function readDecided(
   const decided = {
     keptActive: new Set(record.keptOutOfScope),
     aboutGuarded: new Set(record.approvedGuarded),
-    withoutReturn: await findLeftAgain(world, people),
     withoutLink: new Set<number>(),
-    withoutRules: await findWithoutRules(world, people),
+    withoutRules: new Set<number>(),
     ofLeavers: await readTravelersOfLeavers(world),
     takenForExisting: await findTakenForExisting(world, { people, record }),
   };
@@ -49,11 +46,9 @@ export async function readDecided(
     const isCurrent = (origin?.statedDeparture?.version ?? version) <= decision.version;
     if (!isCurrent) continue;
     const person = people.find(({ current }) => current?.id === id);
-    if (decision.cause === 'return' && decision.answer === 'discarded' && person)
-      decided.withoutReturn.add(person.index);
     if (decision.cause === 'guarded' && decision.answer === 'discarded' && travelId === undefined && person)
       decided.withoutLink.add(person.index);
-    if (travelId === undefined || decision.cause === 'rules') continue;
+    if (travelId === undefined) continue;
     if (decision.answer === 'discarded') decided.keptActive.add(travelId);
     if (decision.cause === 'guarded') decided.aboutGuarded.add(travelId);
   }
@@ -69,37 +64,6 @@ async function readTravelersOfLeavers({ database }: World): Promise<Set<string>>
     .where('deleted_at', 'is not', null)
     .execute();
   return new Set(rows.flatMap(({ travel_id }) => travel_id ?? []));
-}
-
-/**
- * Finds the people who were activated for somebody else, and deactivated before an admin decided about it: there is nothing to decide, and the
- * traveler stays as the leaver had it.
- */
-async function findLeftAgain(world: World, people: ObservedState['people']): Promise<Set<number>> {
-  const left = new Set<number>();
-  for (const { index, current } of people) {
-    const identity = await storedIdentity(world, current);
-    if (identity && isInactive(identity) && isReturnHeld(identity)) left.add(index);
-  }
-  return left;
-}
-
-/**
- * Finds the people whom discarded rules hold, and those whom they concern who had no reason for an attempt since. One whose attempt came only
- * after the decision needs none of its own.
- */
-async function findWithoutRules(world: World, people: ObservedState['people']): Promise<Set<number>> {
-  const held = await Promise.all(
-    people.map(async ({ index, current }) => {
-      const identity = await storedIdentity(world, current);
-      if (!identity) return [];
-      const rules = await world.store.holds.findHeldRules(identity.connection);
-      if (rules?.answer !== 'discarded') return [];
-      const isEarlier = identity.rulesGeneration > 0 && identity.rulesGeneration < rules.generation;
-      return identity.hold?.cause === 'rules' || isEarlier ? [index] : [];
-    }),
-  );
-  return new Set(held.flat());
 }
 
 /** Finds the travelers that no admin has made, and of which the bridge has owned nothing when it linked them. */

@@ -17,7 +17,7 @@ const valve = { share: 0, minimum: 1, windowMs: 3_600_000 };
 it('with reclaimEmail, a leaver whose departure was discarded, and who is archived by hand, gives the address up', () =>
   expectHistoryKept(database, {
     seeds: seeds(1, 2, 3, 4, 5),
-    policies: { reclaimEmail: true, safetyValve: valve },
+    policies: { safetyValve: valve },
     events: [
       ...[join(0), join(1), join(2), join(3), rest, setActive(2, false), rest, setActive(0, false), rest],
       ...[{ kind: 'edit', who: 0, field: 'archived' } as const, rest, email(1, 0), rest, rest],
@@ -87,7 +87,7 @@ it('a mapping file stays in force while its process runs, whatever former file a
 it.each(['defaults', 'keepStrangersToStaff'] as const)(
   'a preview of %s counts those as created who get a traveler by it, and nobody else',
   (next) => {
-    const change = (name: MappingName) => ({ kind: 'mapping', name, isLarge: false }) as const;
+    const change = (name: MappingName) => ({ kind: 'mapping', name }) as const;
     const staff: Event['what'] = { kind: 'group', slot: 4, act: 'add', name: 0, who: [1] };
     return expectHistoryKept(database, {
       events: [
@@ -136,7 +136,7 @@ it.each(['before', 'after'] as const)(
     const added = site('add', 0, [0, 1]);
     return expectHistoryKept(database, {
       events: [
-        ...[{ kind: 'mapping', name: 'sites', isLarge: false } as const, join(0), join(1), join(2), rest],
+        ...[{ kind: 'mapping', name: 'sites' } as const, join(0), join(1), join(2), rest],
         ...(order === 'before' ? [leave(1), added, rest] : [added, leave(1), rest]),
         ...[site('put', 1, [2]), rest, rest],
       ],

@@ -40,9 +40,8 @@ it.each([
 it.each([
   ['that has left', [setActive(0, false), rest, email(1, 0)]],
   ['that leaves later', [email(1, 0), rest, setActive(0, false)]],
-] as const)('with reclaimEmail, a person gets the address of one %s', (_, events) =>
+] as const)('a person gets the address of one %s', (_, events) =>
   expectHistoryKept(database, {
-    policies: { reclaimEmail: true },
     events: [join(0), join(1), rest, ...events, rest, rest],
   }),
 );

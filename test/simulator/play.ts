@@ -2,12 +2,7 @@ import type { TravelUser } from '../../src/translator/traveler.ts';
 import { beginOperation, executeDeferred, type HistoryContext } from '../histories/execute.ts';
 import { NoAnswer, newPerson } from '../histories/identity-providers.ts';
 import { promises } from '../histories/invariants.ts';
-import {
-  newHistoryRecord,
-  type ObservedState,
-  recordLateCalls,
-  recordRulesDecision,
-} from '../histories/record.ts';
+import { newHistoryRecord, type ObservedState, recordLateCalls } from '../histories/record.ts';
 import { recordedProviders } from '../histories/recorded-providers.ts';
 import { rememberState } from '../histories/remember.ts';
 import { recordGroups } from '../histories/standing.ts';
@@ -17,7 +12,7 @@ import { endPause } from './admin.ts';
 import { type Event, eventAt, type Trouble, toEventLine } from './events.ts';
 import { explanationViolations } from './explanations.ts';
 import { simulatedGroups } from './groups.ts';
-import { areRulesDiscarded, decideHolds } from './holds.ts';
+import { decideHolds } from './holds.ts';
 import { idpCalls, quietReads } from './idp-calls.ts';
 import { brokenPromises, readDecided } from './invariants.ts';
 import type { MemoryDatabase } from './memory-database.ts';
@@ -285,7 +280,6 @@ async function restAndCheck(
   travel.passedOn.clear();
   recordLateCalls(context.record, { changed: travel.late, made: madeByForgottenCreates(world) });
   travel.late.clear();
-  recordRulesDecision(context.record, await areRulesDiscarded(world));
   const state = await observe(player);
   const broken = [
     ...(await brokenPromises(world, state)),

@@ -39,10 +39,8 @@ export function setupOf(seed: number): Setup {
 function randomPolicies(random: Random): Policies {
   return {
     ...defaultPolicies,
-    onReturn: random.pick(['separate', 'separate', 'revive', 'hold']),
     drift: random.pick(policyChoices.drift),
     deprovision: random.pick(['archive', 'archive', 'delete']),
-    reclaimEmail: random.below(3) === 0,
     // So small that departures are held.
     safetyValve:
       random.below(2) === 0 ? undefined : { share: 0, minimum: 1 + random.below(3), windowMs: 3_600_000 },

@@ -33,6 +33,7 @@ export const conditionKinds = [
   'importFailed',
   'importIncomplete',
   'importMaximum',
+  'proposedRules',
   'missingGroups',
   'restoredPeople',
   'refusedPeople',
@@ -94,6 +95,7 @@ export function findConditions(facts: ConditionFacts): Condition[] {
     ...mergeFacts(facts).map((fact) => localCondition(fact, facts, isNamed)),
     ...facts.counts.map((count) => countedCondition(count, isNamed)),
     ...importConditions(facts, isNamed),
+    ...facts.proposedRules.map((proposed) => proposedCondition(proposed, isNamed)),
     ...facts.missingGroups.map((missing) => groupCondition(missing, isNamed)),
     ...facts.summaries.flatMap((summary) => peopleConditions(summary, isNamed)),
     certificateCondition(facts),
@@ -188,11 +190,10 @@ function outageCondition(fact: LocalFact, { summaries, now }: ConditionFacts, of
   };
 }
 
-const holdReasons: Record<Exclude<HoldCause, 'rules'>, string> = {
+const holdReasons: Record<HoldCause, string> = {
   safetyValve: 'more people leave at once than the safety valve lets pass',
   guarded: 'the travelers administer the travel service',
   neverProvisioned: 'the identity provider has deleted people whom it had never sent',
-  return: 'the people would take the place of others who left',
 };
 
 /** Returns the condition of held people, or of other people about whom an operator is alarmed. */
@@ -216,10 +217,7 @@ function countedCondition({ connection, cause, count, since }: AlarmCount, isNam
     default:
       return {
         ...{ ...base, kind: 'hold', subject: cause, severity: 'warning', path: `/held/${id}/${cause}` },
-        text:
-          cause === 'rules'
-            ? `A change of rules or lookups${of} is held that would affect ${peopleText(count)}.`
-            : `Changes of ${peopleText(count)}${of} are held: ${holdReasons[cause]}.`,
+        text: `Changes of ${peopleText(count)}${of} are held: ${holdReasons[cause]}.`,
         command: 'npx jetbridge holds list',
       };
   }
@@ -260,6 +258,19 @@ function incompleteText(last: ReturnType<typeof lastImportOf>, of: string): stri
   return `The last import${of} read ${read} before its pages repeated or ended: nobody is taken for gone.`;
 }
 
+function proposedCondition(
+  { connection, since }: ConditionFacts['proposedRules'][number],
+  isNamed: boolean,
+): Condition {
+  const of = isNamed ? ` of ${connection}` : '';
+  return {
+    ...{ kind: 'proposedRules', connection, severity: 'warning', since },
+    text: `Other rules${of} wait for an admin, because they would change more than 100 people; the rules in force stay so.`,
+    path: `/mappings?connection=${encodeURIComponent(connection)}`,
+    command: 'npx jetbridge mapping proposed',
+  };
+}
+
 /** Tells groups without their names, which may say more than everybody may know. */
 function groupCondition({ connection, count }: MissingGroups, isNamed: boolean): Condition {
   const of = isNamed ? ` of ${connection}` : '';
@@ -274,17 +285,8 @@ function groupCondition({ connection, count }: MissingGroups, isNamed: boolean):
 /** Findings that are a decision, a plan or a wait by themselves, or that another condition tells. */
 const expectedFindings = new Set<string>([
   ...Object.values(shadowCalls).map(({ code }) => code),
-  ...[
-    'keptActive',
-    'outOfScope',
-    'passedOn',
-    'otherPerson',
-    'movedTo',
-    'movedFrom',
-    'erasedTraveler',
-    'restored',
-  ],
-  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'returnHeld', 'rulesHeld'],
+  ...['keptActive', 'outOfScope', 'passedOn', 'otherPerson', 'movedTo', 'movedFrom', 'erasedTraveler'],
+  ...['restored', 'safetyValve', 'guarded', 'privileged', 'neverProvisioned'],
   ...['notDeleted', 'rolePreexisting', 'managerNotLinked', 'unconfirmed'],
   ...['emailReserved', 'emailHeldByLeaver', 'unclearAnswer', 'forbidden', 'refusedByTravelApi'],
 ]);

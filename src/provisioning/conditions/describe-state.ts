@@ -23,7 +23,7 @@ export function describeState({ conditions, summaries, modes }: StateFacts): Des
   if (failing.length > 0) return { state: 'failing', sentence: tell(failing) };
   if (!summaries.some(({ hasUsers }) => hasUsers))
     return { state: 'empty', sentence: 'No identity provider has sent a person yet.' };
-  const isUntold = ({ kind, subject }: Condition) => !counted.includes(kind) || subject === 'rules';
+  const isUntold = ({ kind }: Condition) => !counted.includes(kind);
   const warnings = conditions.filter(isUntold);
   const { sentence, isOpen } = peopleSentence(summaries, modes);
   if (isOpen || warnings.length > 0)

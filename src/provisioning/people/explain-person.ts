@@ -10,7 +10,6 @@ import {
   isInactive,
   isLive,
   nextCheckAt,
-  predecessorOf,
   type Succession,
   userNameOf,
 } from '../identity.ts';
@@ -70,7 +69,7 @@ export interface Explanation {
   findings: Finding[];
   fields: ExplainedField[];
   references: ExplainedReference[];
-  /** The judgement about the leaver in whose place the person is; undefined if there is none. */
+  /** The judgement about the user in whose place the person is; undefined if there is none. */
   predecessor?: Succession;
   travelId?: string;
   version: number;
@@ -119,7 +118,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
   const optional = {
     ...{ travelId, deletedAt, nextAttemptAt },
     ...{ mappingVersion: context.mappingVersion, mappingInForce: context.mappingInForce },
-    predecessor: predecessorOf(identity, identity),
+    predecessor: progress.predecessor,
     reconciledVersion: progress.settledVersion,
     checkAt: nextCheckAt(progress),
   };
@@ -248,8 +247,6 @@ const holdCodes = {
   safetyValve: ['safetyValve'],
   guarded: ['privileged', 'ownCredential', 'guarded'],
   neverProvisioned: ['neverProvisioned'],
-  return: ['returnHeld'],
-  rules: ['rulesHeld'],
 } satisfies Record<HoldCause, string[]>;
 
 function heldBecause({ hold, findings }: Identity): string {
@@ -287,10 +284,11 @@ const noTravelerCodes = [
 ];
 
 function goneBecause(identity: Identity): string {
-  const { deletedAt, origin, applied } = identity;
-  const passedOn = reasonOf(identity.findings, ({ code }) => code === 'passedOn' || code === 'otherPerson');
+  const { deletedAt, applied } = identity;
+  const passedOn = reasonOf(identity.findings, ({ code }) =>
+    ['passedOn', 'movedTo', 'otherPerson'].includes(code),
+  );
   if (passedOn !== undefined && isInactive(identity)) return passedOn;
-  if (origin.movedTo !== undefined) return `the connection ${origin.movedTo} provisions the person now`;
   if (deletedAt !== undefined) return 'the identity provider has deleted the user';
   if (!isInactive(identity)) return 'none was needed at the last attempt';
   return Object.keys(applied).length > 0

@@ -23,10 +23,8 @@ export interface Effects {
   findIdentity(connection: string, id: string): Identity | undefined;
   findIdentities(connection: string, match: IdentityMatch): Identity[];
   findHolder(match: Parameters<Identities['findHolder']>[1]): Identity | undefined;
-  findWaiters(email: string): Identity[];
   /** True if an active identity other than this one waits for the address. */
   isWaitedFor(email: string): boolean;
-  findByEmployeeNumber(number: string): Identity[] | undefined;
   isErased(travelId: string): boolean;
   /** Returns the ids of the identities that refer to this one, or by one of these values. */
   findReferrers(values: string[]): string[];
@@ -35,8 +33,6 @@ export interface Effects {
   findMemberships(): CountedMembership[];
   /** Returns those of the names that no group of the connection has. */
   findUnknownGroups(names: readonly string[]): string[];
-  /** True if an admin has approved these rules, or need not. */
-  mayApplyRules(rulesSnapshot: RulesSnapshot): boolean;
 
   // Calls of the travel API, and reads of what is kept from earlier ones.
   readRules(generation: number): RulesSnapshot | TravelFailure;

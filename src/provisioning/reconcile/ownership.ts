@@ -11,15 +11,12 @@ import type { AppliedFields, FieldKey, Finding, Translation } from '../../transl
 import {
   type CustomFieldValue,
   readField,
-  removableKeys,
   type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
-import type { Identity, Progress } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
-  isApproved,
   isSameWanted,
   type OutcomeDraft,
   type ReconcileContext,
@@ -110,57 +107,6 @@ export function withWrittenFields(context: ReconcileContext, draft: OutcomeDraft
 /** True for a field that was sent, unless that is known from a restored backup only. */
 function isSent({ identity }: ReconcileContext, { applied }: OutcomeDraft, key: FieldKey): boolean {
   return key in applied && !(isFromBackup(identity) && applied[key]?.unsure);
-}
-
-/** True while an admin must approve that the identity gets the traveler of another person, who left. */
-export function isReturnHeld(identity: Identity): boolean {
-  const { returnAt = 0 } = identity.origin;
-  return returnAt > (identity.progress.resetDone ?? 0) && !isApproved(identity, 'return');
-}
-
-/** True while the traveler may still have values of the person to whom it belonged before. */
-export function isResetPending(
-  { origin }: Pick<Identity, 'origin'>,
-  { progress }: Pick<OutcomeDraft, 'progress'>,
-): boolean {
-  return progress.reset === true || lastResetVersion(origin) > (progress.resetDone ?? 0);
-}
-
-/**
- * Records that the values of the previous person must be removed. If an admin has approved the return, that is decided for good: a later
- * write of the IdP does not hold it again.
- */
-export function withResetDue(
-  { origin: { returnAt } }: Pick<Identity, 'origin'>,
-  progress: Progress,
-): Progress {
-  return { ...progress, reset: true, ...(returnAt === undefined ? {} : { resetDone: returnAt }) };
-}
-
-/** Records that the values of the previous person have been removed from the traveler. */
-export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
-  if (!isResetPending({ origin }, draft)) return draft;
-  return withProgress(draft, { reset: undefined, replaced: undefined, resetDone: lastResetVersion(origin) });
-}
-
-/**
- * Returns all values of the traveler as if the bridge had sent them. The plan then removes every value that is not
- * wanted, even those that were entered in the travel service. One that was sent for the leaver may have come after the traveler was read.
- */
-export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFields {
-  if (!observed) return applied;
-  const { email, archived, ...others } = applied;
-  const reset: AppliedFields = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
-  for (const [key, field] of Object.entries(others)) reset[key] = { ...field, unsure: true };
-  for (const key of removableKeys(observed)) {
-    const value = readField(observed, key) ?? null;
-    reset[key] = { sent: value, answered: value, source: null, unsure: true };
-  }
-  return reset;
-}
-
-function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): number {
-  return Math.max(resetAt, returnAt);
 }
 
 /**

@@ -1,19 +1,15 @@
 import type { ConnectionSettings } from '../connection.ts';
-import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
   type AttemptTime,
   endInFailure,
-  endInState,
   newDraft,
   type ReconcileContext,
   type ReconcileResult,
-  withFinding,
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { isHeldByRulesChange, withRulesHold } from './guard.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { withBackupDoubted } from './restored/statements.ts';
@@ -56,13 +52,10 @@ export function* reconcileIdentity(leased: AttemptInput): Program<Decision> {
       rulesGeneration: identity.rulesGeneration,
     };
   const context = toContext(input, translated);
-  // In shadow mode nothing is sent under the new rules, and their effect is approved with the plan.
-  const isHeld = input.shadowSince === undefined && (yield* isHeldByRulesChange(context));
-  const result = isHeld ? endHeldByRules(context) : yield* reconcileInMode(context, translated, input);
+  const result = yield* reconcileInMode(context, translated, input);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
-  const { generation } = translated.rulesSnapshot;
-  return { result, translated, rulesGeneration: isHeld ? identity.rulesGeneration : generation };
+  return { result, translated, rulesGeneration: translated.rulesSnapshot.generation };
 }
 
 /** Ends an attempt for which neither the rules nor the lookups could be read. */
@@ -75,12 +68,6 @@ function toContext(
   { rulesSnapshot, translation, baseline, translateWith }: TranslatedIdentity,
 ): ReconcileContext {
   return { connection, identity, freeEmail, time, rulesSnapshot, baseline, translation, translateWith };
-}
-
-function endHeldByRules(context: ReconcileContext): ReconcileResult {
-  const { identity, translation } = context;
-  const draft = withFinding(newDraft(identity, translation), findings.heldRules());
-  return endInState(withRulesHold(context, { ...draft, waitingFor: identity.waitingFor }), 'held');
 }
 
 function reconcileInMode(

@@ -3,11 +3,11 @@ import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { Reference } from '../../translator/translation.ts';
 import { toText, toVerbatimText } from '../../translator/values/values.ts';
-import { type Identity, isInactive, isLive, predecessorOf, userNameOf } from '../identity.ts';
+import { type Identity, isInactive, isLive, isSamePerson, userNameOf } from '../identity.ts';
 import type { FoundTarget } from '../manager-chains.ts';
+import { departureOf } from '../people/takeover.ts';
+import { haveSameExternalId, personalValuesOf } from '../people/who-is-who.ts';
 import type { IdentityMatch, ReferenceRow } from '../store-ports.ts';
-import { haveSameExternalId } from '../users/evidence.ts';
-import { departureOf, personalValuesOf } from '../users/takeover.ts';
 import { type Program, perform } from './effects.ts';
 
 /** An identity whose references are resolved, and its stored references if they are known. */
@@ -102,18 +102,18 @@ function* resolveTarget({ identity, raw, rules, earlier }: RawReference): Progra
   const known = former === undefined ? undefined : yield* perform('findIdentity', connection, former);
   // An unclaimed manager is gone once a POST has claimed the person under a new id, as an attempt that was running may not have seen.
   const before = known ?? (yield* findLinkedIdentity(connection, travelId));
-  const heir = before && (yield* findHeir(before, travelId));
+  const heir = before && (yield* findHeir(before));
   const resolved = heir ?? (before && isLive(before) ? before : undefined);
   const holders = yield* findActiveHolders(connection, raw, rules);
   const isAmbiguous = holders.length > 1;
   // The active holder of a number takes the place of an inactive one.
   const kept = resolved && isInactive(resolved) && holders.length === 1 ? undefined : resolved;
   const found = kept ?? (isAmbiguous ? undefined : yield* findTarget(connection, raw, rules));
-  const isReplaced = kept
-    ? isReplacedLeaver(kept)
-    : found !== undefined &&
-      (yield* isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId }));
-  const target = kept || !isReplaced ? found : undefined;
+  const isReplaced =
+    kept === undefined &&
+    found !== undefined &&
+    (yield* isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId }));
+  const target = isReplaced ? undefined : found;
   const lost = target?.travelId === undefined ? travelId : undefined;
   return { raw, target, lost, former: target ? undefined : former, isReplaced, isAmbiguous };
 }
@@ -133,7 +133,7 @@ function* findLinkedIdentity(
 ): Program<Identity | undefined> {
   if (travelId === undefined) return undefined;
   const linked = yield* perform('findIdentities', connection, { by: 'travelId', value: travelId });
-  return linked.find((one) => isLive(one) && !hasTravelerOfAnother(one));
+  return linked.find(isLive);
 }
 
 /** The URI of a user, relative or absolute: the value of `$ref` (RFC 7643 §4.3), which some clients send as `value`. */
@@ -238,40 +238,15 @@ function toReference(
   return { travelId, ...(inactive ? { isInactive: true } : {}) };
 }
 
-/**
- * Finds the user to whom a manager has passed the traveler on: the same person under a new user, whom the reports follow. `travelId` is the
- * traveler to which the reference was resolved.
- */
-export function* findHeir(leaver: Identity, travelId: string | undefined): Program<Identity | undefined> {
-  const { connection, id, origin } = leaver;
-  if (!isInactive(leaver) || leaver.travelId !== undefined) return undefined;
+/** Finds the user to whom a manager has passed the traveler on: the same person under a new user, whom the reports follow. */
+export function* findHeir(leaver: Identity): Program<Identity | undefined> {
+  const { connection, origin } = leaver;
   const { successor } = origin;
-  const isNamed = successor?.effect === 'passedOn' && successor.connection === connection;
-  const named =
-    isNamed && successor.id !== undefined
-      ? yield* perform('findIdentity', connection, successor.id)
-      : undefined;
-  if (named) return isLive(named) ? named : undefined;
-  // The tombstone of a person who is back has no note of the new user, which has one of the tombstone.
-  const linked =
-    travelId === undefined
-      ? []
-      : yield* perform('findIdentities', connection, { by: 'travelId', value: travelId });
-  return linked.find((one) => {
-    const known = predecessorOf(one, one);
-    return isLive(one) && known?.effect === 'passedOn' && known.id === id;
-  });
-}
-
-/** True for an inactive user whose traveler another person has now. */
-export function isReplacedLeaver(identity: Identity): boolean {
-  const { travelId, origin } = identity;
-  return travelId === undefined && isInactive(identity) && origin.successor?.effect === 'revived';
-}
-
-/** True for a user who has the traveler of another person: what was resolved to the traveler before meant that person. */
-export function hasTravelerOfAnother(identity: Identity): boolean {
-  return predecessorOf(identity, identity)?.effect === 'revived';
+  if (!isInactive(leaver) || leaver.travelId !== undefined || !successor) return undefined;
+  if (!isSamePerson(successor) || successor.connection !== connection || successor.id === undefined)
+    return undefined;
+  const heir = yield* perform('findIdentity', connection, successor.id);
+  return heir && isLive(heir) ? heir : undefined;
 }
 
 /** The manager to whom a reference was resolved before. */
@@ -298,20 +273,22 @@ export function* isReplacementFor(
   let isOther = false;
   let next: Identity | undefined = id === undefined ? undefined : found;
   for (let step = 0; next && step < LONGEST_SUCCESSION; step += 1) {
-    const known = predecessorOf(next, next);
-    if (!known || known.effect === 'bothActive') return false;
-    isOther ||= known.verdict !== 'same';
+    const known = next.progress.predecessor;
+    if (!known) return false;
+    isOther ||= !isSamePerson(known);
     // The traveler had no identity of an IdP: the imported one is removed when its traveler or its place is taken.
     if (known.id === undefined) return isOther && (!isKnown || known.travelId === travelId);
     const isDirect = next === found;
     next = yield* perform('findIdentity', known.connection, known.id);
-    if (known.id === id) return isOther && (isDirect || next === undefined || !isSamePerson(next, found));
+    if (known.id === id)
+      return isOther && (isDirect || next === undefined || !hasSameExternalId(next, found));
   }
   return false;
 }
 
 /** True if the externalId says that a newcomer is the leaver. What the names say counts at the arrival only: they may have changed since. */
-function isSamePerson(leaver: Identity, { desired, connection }: Identity): boolean {
-  const before = { ...departureOf(leaver), connection: leaver.connection };
-  return haveSameExternalId(before, personalValuesOf(desired, connection));
+function hasSameExternalId(leaver: Identity, { desired, connection }: Identity): boolean {
+  return (
+    leaver.connection === connection && haveSameExternalId(departureOf(leaver), personalValuesOf(desired))
+  );
 }

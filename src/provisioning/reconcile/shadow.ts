@@ -50,9 +50,7 @@ export function* reconcileInShadow(
 /** The stored state of the identity, with the findings of the new translation. */
 function asStored({ identity, translation }: ReconcileContext): OutcomeDraft {
   const { waitingFor, hold } = identity;
-  // A change of rules is approved with the plan.
-  const kept = hold?.cause === 'rules' ? undefined : hold;
-  return withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold: kept });
+  return withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold });
 }
 
 /** Keeps the call in the progress. A plan that stays the same keeps its time. */

@@ -10,12 +10,10 @@ import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
 import { withoutCycles } from '../manager-chains.ts';
 import {
-  isApproved,
   newDraft,
   type OutcomeDraft,
   type ReconcileContext,
   type WantedFields,
-  wasHeldFor,
   withFinding,
 } from '../reconcile/context.ts';
 import { chooseEmail, wantedFieldsWithEmail } from '../reconcile/create-traveler.ts';
@@ -75,7 +73,6 @@ function* previewTraveler(context: ReconcileContext): Program<PreviewedTraveler>
   const draft = newDraft(context.identity, context.translation);
   if (isScopeDecisive(context)) return yield* previewOutOfScope(context, draft);
   if (draft.travelId !== undefined) return yield* previewLinked(context, draft);
-  if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : yield* previewUnlinked(context, draft);
 }
 
@@ -83,7 +80,6 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   const own = yield* perform('readOwnUser');
   if (own.kind === 'ok' && own.value.id === draft.travelId)
     return toPreview(withFinding(draft, findings.ownCredential()), emptyPlan);
-  if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   const owned = withPutBack(context, withoutUnownedFields(context, draft));
   const addressed = yield* resolveEmailConflict(context, owned);
   const gated = yield* withGuardsApplied(context, addressed);
@@ -95,10 +91,6 @@ function* previewOutOfScope(context: ReconcileContext, draft: OutcomeDraft): Pro
     return { ...toPreview(withScopeFinding(context, draft, 'none'), emptyPlan), lacks: 'scope' };
   const limited = limitToScope(context, draft);
   return yield* previewLinked(limited.context, limited.draft);
-}
-
-function isReturnUndecided({ identity }: ReconcileContext): boolean {
-  return wasHeldFor(identity, 'return') && !isApproved(identity, 'return');
 }
 
 function* previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
@@ -235,8 +227,6 @@ const foundByCallsOnly = [
   'safetyValve',
   'keptActive',
   'neverProvisioned',
-  'rulesHeld',
-  'returnHeld',
   'ownCredential',
   'customFieldLost',
   'rolePreexisting',
@@ -245,7 +235,7 @@ const foundByCallsOnly = [
 /** Codes of findings that a write of the IdP causes, whatever the rules. */
 const foundAtWrites = [
   ...['movedFrom', 'severalValues', 'valueRefused', 'attributeUnknown'],
-  ...['otherPerson', 'personUnclear', 'secondUser', 'passedOn'],
+  ...['otherPerson', 'secondUser', 'passedOn'],
 ];
 
 /** Compares two previews of one person. Without `from`, it compares `to` with the present state of the identity. */

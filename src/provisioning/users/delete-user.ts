@@ -15,7 +15,7 @@ import {
   refuseToEndOwnUser,
   undoDelete,
 } from './refused-departures.ts';
-import { isLeftActive, lastDeparture } from './update-user.ts';
+import { lastDeparture } from './update-user.ts';
 
 interface DeleteUserDeps extends RefusalDeps {
   identities: Pick<Identities, 'findById' | 'findForWrite' | 'findHolder' | 'commit'>;
@@ -67,9 +67,8 @@ export async function deleteUser(
 /** Returns the tombstone of a user. */
 function toDeleted(before: Identity, runtime: Runtime): Identity {
   const now = runtime.wallClock();
-  const departure = lastDeparture(before, before.desired, now);
-  const wasLeftActive = isLeftActive(before);
-  const statedDeparture = statedDepartureAfter(before, { isStated: true, wasLeftActive });
+  const departure = lastDeparture(before, now);
+  const statedDeparture = statedDepartureAfter(before, { isStated: true });
   return {
     ...withNextVersion(before, runtime),
     deletedAt: now,

@@ -6,7 +6,6 @@ import type { ConnectionModes } from '../../store/connection-modes.ts';
 import type { Connection } from '../connection.ts';
 import type { Groups, Memberships } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
-import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isKeptActive } from '../reconcile/guard.ts';
 import { statesAnew } from '../reconcile/restored/statements.ts';
 import { inheritsMemberships, type PendingWrite, repeatWhileStale } from '../reconcile/run/commit.ts';
@@ -22,8 +21,7 @@ import { hasSameLeftOut, leftOutAfter, withLeftOut } from './left-out-values.ts'
 import { listUsers, type ScanQueue, toUserViews, type UserQuery, type UserView } from './list-users.ts';
 import type { OwnUsers } from './own-users.ts';
 import { isOwnUser, notFoundError, refuseToEndOwnUser, throwIfArchiveRefused } from './refused-departures.ts';
-import { findNumberHolders } from './takeover.ts';
-import { isReturn, type UserWrite, updateUser } from './update-user.ts';
+import { updateUser } from './update-user.ts';
 
 /** Returns the new desired state of a user. `report` receives the values of the request that it does not have. */
 export type UserChange = (
@@ -125,11 +123,10 @@ async function create(
 }
 
 /** The leavers of this connection whose travelers give up their address for a new user. */
-function leaversGivingEmailUp({ id: connection }: Connection, { changes }: PendingWrite): string[] {
+function leaversGivingEmailUp({ id: connection }: Connection, { identity, changes }: PendingWrite): string[] {
+  if (identity.waitingFor === undefined) return [];
   return changes.flatMap((change) =>
-    change.kind === 'noteSuccessor' && change.givesEmailUp && change.connection === connection
-      ? [change.id]
-      : [],
+    change.kind === 'noteSuccessor' && change.connection === connection ? [change.id] : [],
   );
 }
 
@@ -140,7 +137,7 @@ function leaversGivingEmailUp({ id: connection }: Connection, { changes }: Pendi
 async function wakeLeavers(deps: UserServiceDeps, { changes }: PendingWrite): Promise<void> {
   if (changes.some(({ kind }) => kind === 'noteSuccessor' || kind === 'giveUpTraveler')) deps.wake();
   for (const change of changes) {
-    if (change.kind !== 'giveUpTraveler' || change.origin.successor === undefined) continue;
+    if (change.kind !== 'giveUpTraveler') continue;
     const { connection, id } = change;
     const leaver = await deps.identities.findById(connection, id);
     const values = leaver ? referenceValuesOf(leaver) : [id];
@@ -188,7 +185,7 @@ async function updateDesired(
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
       ? markForFindings(before)
-      : await changeUser(deps, connection, { before, after, kind, statesDeparture, stated });
+      : updateUser(deps.runtime, { before, after, kind, statesDeparture, stated });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
@@ -202,22 +199,6 @@ async function updateDesired(
       await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   });
-}
-
-async function changeUser(
-  deps: UserServiceDeps,
-  connection: Connection,
-  write: UserWrite,
-): Promise<Pick<PendingWrite, 'identity' | 'changes'>> {
-  const numberHolders = isReturn(write, deps.runtime.wallClock())
-    ? await run(
-        findNumberHolders(write.after),
-        carriedOutBy({
-          findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
-        }),
-      )
-    : [];
-  return updateUser(deps.runtime, connection, { ...write, numberHolders });
 }
 
 /** Returns the write of a request that changes nothing but the findings. The version stays: the user is the same. */

@@ -20,13 +20,7 @@ import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed, moveToHeir } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import {
-  findByEmployeeNumber,
-  findForNewUser,
-  findForWrite,
-  isLinked,
-  MAX_WAITERS,
-} from './identities-for-writes.ts';
+import { findForNewUser, findForWrite, isLinked } from './identities-for-writes.ts';
 import { type IdentityWrites, identityWrites, type WriteContext } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
@@ -72,12 +66,7 @@ export function identities(database: Database): Identities {
     },
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: (account, email, except) => isWaitedFor(db, { account, email, except }),
-    findByEmployeeNumber: (account, number) => findByEmployeeNumber(db, account, number),
     isErased: async (account, travelId) => (await findErasedTravelers(db, account, [travelId])).size > 0,
-    findWaiters: async (account, email) => {
-      const rows = await selectWaiters(db, account, email).selectAll().limit(sql.lit(MAX_WAITERS)).execute();
-      return rows.map(toIdentity);
-    },
   };
 }
 
@@ -146,22 +135,14 @@ async function findHolder(
     .where(isLinked('identity'))
     .orderBy((of) => of.case().when('deleted_at', 'is', null).then(sql.lit(0)).else(sql.lit(1)).end())
     .orderBy('created_at', 'desc');
-  const emailKey = 'travelEmail' in match ? caseFoldedKey(match.travelEmail) : '';
   const found =
     'creating' in match
       ? claimed.where('creating_key', '=', caseFoldedKey(match.creating))
       : 'travelId' in match
         ? linked.where('travel_id', '=', match.travelId)
-        : linked.where('travel_email_key', '=', 'travelEmailKey' in match ? match.travelEmailKey : emailKey);
+        : linked.where('travel_email_key', '=', caseFoldedKey(match.travelEmail));
   const row = await found.executeTakeFirst();
   return row && toIdentity(row);
-}
-
-function selectWaiters(db: Kysely<Tables>, account: string, email: string) {
-  return db
-    .selectFrom('identity')
-    .where('account', '=', account)
-    .where('waiting_for', '=', caseFoldedKey(email));
 }
 
 /** Inactive people do not count: they do not need the address now. */
@@ -169,8 +150,11 @@ async function isWaitedFor(
   db: Kysely<Tables>,
   { account, email, except }: { account: string; email: string; except: string },
 ): Promise<boolean> {
-  const waiter = await selectWaiters(db, account, email)
+  const waiter = await db
+    .selectFrom('identity')
     .select('id')
+    .where('account', '=', account)
+    .where('waiting_for', '=', caseFoldedKey(email))
     .where('id', '<>', except)
     .where('active', '=', sql.lit(1))
     .where('deleted_at', 'is', null)
@@ -240,7 +224,7 @@ async function applyChange(
     case 'link':
       return doneIf(await linkTraveler(context, change));
     case 'unlink':
-      return doneIf(await unlinkTraveler(tx, { ...scope, id: change.id }));
+      return doneIf(await unlinkTraveler(tx, scope, change));
     case 'deleteUnclaimed': {
       if (change.heir) await moveToHeir(tx, scope, { id: change.id, heir: change.heir });
       const deleted = await deleteUnclaimed(tx, (row) =>

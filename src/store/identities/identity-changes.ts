@@ -13,7 +13,7 @@ import { inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { keepDeletedMembers, restoreDeletedMembers } from '../lists/deleted-members.ts';
 import { type CountedIdentity, countIdentities, isLive } from '../lists/list-counters.ts';
 import { identityTables } from '../migrations/identity-tables.ts';
-import { type Dialect, timeAfter } from '../sql/dialect.ts';
+import { type Dialect, isDue, timeAfter } from '../sql/dialect.ts';
 import { compiledQuery, parseJson, pick, toJson } from '../sql/queries.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
@@ -24,7 +24,6 @@ import {
   toAppliedJson,
   toIdentity,
   toRow,
-  writeTime,
   writtenColumns,
   writtenNames,
 } from './identity-row.ts';
@@ -164,7 +163,7 @@ function identityUpdate(dialect: Dialect): IdentityWrites['update'] {
     if (becomesClaimed && before.travelId !== undefined)
       await deleteUnclaimedOf(tx, { ...scope, travelId: before.travelId, keep: identity.id });
     const { rows } = await updateExpected(tx, {
-      ...{ ...key, expected, writtenAt: writeTime(identity), ...writtenColumns(identity) },
+      ...{ ...key, expected, writtenAt: identity.writtenAt ?? null, ...writtenColumns(identity) },
       // The traveler of an identity that becomes claimed already has these values.
       applied: becomesClaimed ? toAppliedJson(identity.applied) : null,
       ...progressColumns(lease?.progress ?? {}),
@@ -198,7 +197,7 @@ interface WrittenValues
     ReturnType<typeof progressColumns> {
   expected: number;
   known: number;
-  writtenAt: number;
+  writtenAt: number | null;
   applied: string | null;
   token: string | null;
   now: number;
@@ -224,13 +223,20 @@ function writtenAndLeased(row: Row, dialect: Dialect, values: WrittenValues) {
   };
 }
 
-/** The later one of the stored `seen_at` and this time. */
-export function laterSeenAt(row: Row, at: number) {
+/** No import takes longer, in milliseconds. */
+export const LONGEST_IMPORT_MS = 24 * 60 * 60_000;
+
+/**
+ * The later one of the stored `seen_at` and this time; null: the stored one. A stored time that is later than any import that has begun
+ * by then can end is that of a wrong clock, and does not count.
+ */
+export function laterSeenAt(row: Row, at: number | null) {
+  const time = row.cast<number>(row.val(at), 'bigint');
   return row
     .case()
-    .when('seen_at', '>', at)
-    .then(row.ref('seen_at'))
-    .else(row.cast<number>(row.val(at), 'bigint'))
+    .when(isDue(row.ref('seen_at'), time, LONGEST_IMPORT_MS))
+    .then(row.fn.coalesce(time, 'seen_at'))
+    .else(row.ref('seen_at'))
     .end();
 }
 

@@ -123,7 +123,7 @@ export function toRow(identity: Identity, account: string, seenAt = writeTime(id
  * The time of a write; 0 for one that does not make the traveler newer. An identity that was written since an import began counts as seen: its
  * traveler may be newer than the page that would contain it, and must not count as deleted.
  */
-export function writeTime({ writtenAt = 0 }: Identity): number {
+function writeTime({ writtenAt = 0 }: Identity): number {
   return writtenAt;
 }
 

@@ -1,5 +1,5 @@
 import type { Kysely, UpdateObject } from 'kysely';
-import type { Outcome } from '../../provisioning/identity.ts';
+import { LONGEST_CHECK_DELAY_MS, type Outcome, type Progress } from '../../provisioning/identity.ts';
 import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../../provisioning/store-ports.ts';
 import { inScope, type ScopedId } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
@@ -90,7 +90,34 @@ async function takeLease(
         .as('generation'),
     )
     .executeTakeFirst();
-  return row && { identity: toIdentity(row), generation: row.generation ?? 0 };
+  if (!row) return undefined;
+  const identity = toIdentity(row);
+  const isAhead = row.check_at > now + LONGEST_CHECK_DELAY_MS;
+  return {
+    identity: isAhead ? { ...identity, progress: withDueChecks(identity.progress, now) } : identity,
+    generation: row.generation ?? 0,
+  };
+}
+
+/** Makes the checks of a traveler due that a wrong clock has set, as the queue does. */
+function withDueChecks(
+  { late, unconfirmed, suspectedSpellings, ...progress }: Progress,
+  now: number,
+): Progress {
+  const earlier = (at: number) => (at > now + LONGEST_CHECK_DELAY_MS ? now : at);
+  const withEarlier = <Checked extends { at?: number }>(all: Record<string, Checked>) =>
+    Object.fromEntries(
+      Object.entries(all).map(([key, one]) => [
+        key,
+        one.at === undefined ? one : { ...one, at: earlier(one.at) },
+      ]),
+    );
+  return {
+    ...progress,
+    ...(late && { late: { ...late, checkAt: earlier(late.checkAt) } }),
+    ...(unconfirmed && { unconfirmed: withEarlier(unconfirmed) }),
+    ...(suspectedSpellings && { suspectedSpellings: withEarlier(suspectedSpellings) }),
+  };
 }
 
 /** An identity and the token of its lease. */
@@ -125,7 +152,7 @@ export async function writeOutcome(
 ): Promise<'kept' | 'moved' | 'lost'> {
   const holder = { ...key, token };
   if (outcome.usedDecision) await deleteDecision(tx, holder, outcome.usedDecision);
-  const { travelId, linkedAt = 0 } = outcome;
+  const { travelId, linkedAt = null } = outcome;
   const values = { ...holder, known: before.revision, linkedAt, ...outcomeColumns(outcome) };
   let { rows } = await updateOutcome(tx, values);
   if (!rows[0] && travelId !== undefined) {
@@ -148,8 +175,8 @@ async function deleteDecision(
 
 type Columns = ReturnType<typeof outcomeColumns>;
 
-/** The columns of an outcome, the lease, the revision at its beginning, and the time at which a traveler was linked; 0 if none was. */
-type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number };
+/** The columns of an outcome, the lease, the revision at its beginning, and the time at which a traveler was linked; null if none was. */
+type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number | null };
 
 const outcomeNames = [
   ...(['applied', 'refused', 'progress', 'findings', 'finding_codes', 'trace', 'attempts'] as const),

@@ -8,7 +8,7 @@ import {
 import { foldCase } from '../../schema/case-fold.ts';
 import { lineBreaks, toLine } from '../../schema/clean-text.ts';
 import { isObject, type Json } from '../../schema/resource.ts';
-import type { AppliedField, Lookups, NamedResource, Reference } from '../translation.ts';
+import type { Lookups, NamedResource, Reference } from '../translation.ts';
 import { isoDate } from './dates.ts';
 import {
   type Fault,
@@ -287,7 +287,8 @@ interface NamedResourceKind {
 
 /**
  * Makes a reader that finds a resource by id or name and returns its id. An exact name comes before one that differs in case or blanks. If the source value is the same as for
- * the applied id, that id stays as long as the resource exists: renaming a resource changes no traveler.
+ * the applied id, that id stays as long as the resource exists: renaming a resource changes no traveler. If it is gone, the value is unresolved,
+ * so that a list which is incomplete takes nothing away.
  */
 export function namedResourceReader({ field, noun, among }: NamedResourceKind): Reader {
   return (raw, { lookups, applied }) => {
@@ -296,8 +297,7 @@ export function namedResourceReader({ field, noun, among }: NamedResourceKind): 
     const before = applied[field];
     if (!before || !isEqualJson(before.source, raw)) return reading;
     if ('value' in reading && reading.value === before.sent) return reading;
-    if (resources.some(({ id }) => id === before.sent)) return { value: before.sent };
-    return 'value' in reading ? reading : deletedResource(reading.fault, before, noun);
+    return resources.some(({ id }) => id === before.sent) ? { value: before.sent } : reading;
   };
 }
 
@@ -370,11 +370,6 @@ function contradiction(noun: string, { name }: NamedResource): Fault {
     `The ${noun} of this id is called "${name}"; the id was followed, not the name.`,
     'Correct the id or the name in the identity provider.',
   ).fault;
-}
-
-function deletedResource(fault: Fault, { sent }: AppliedField, noun: string): Reading {
-  const reason = `The ${noun} ${String(sent)} that this value meant before is gone. ${fault.reason}`;
-  return { fault: { ...fault, kind: 'unusable', reason } };
 }
 
 /** Converts words to a JSON name, e.g. `cost center` to `costCenter`. */

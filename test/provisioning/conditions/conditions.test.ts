@@ -76,16 +76,14 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ],
   ],
   [
-    'held people, and held changes of rules',
+    'held people, and rules that wait',
     {
-      counts: [
-        { connection: 'okta', cause: 'safetyValve', count: 1, since: NOW },
-        { connection: 'okta', cause: 'rules', count: 375, since: NOW },
-      ],
+      counts: [{ connection: 'okta', cause: 'safetyValve', count: 1, since: NOW }],
+      proposedRules: [{ connection: 'okta', since: NOW }],
     },
     [
       'warning hold (safetyValve): Changes of 1 person are held: more people leave at once than the safety valve lets pass.',
-      'warning hold (rules): A change of rules or lookups is held that would affect 375 people.',
+      'warning proposedRules: Other rules wait for an admin, because they would change more than 100 people; the rules in force stay so.',
     ],
   ],
   [

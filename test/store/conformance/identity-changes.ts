@@ -298,7 +298,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
           creating: undefined,
           waitingFor: undefined,
         },
-        ...{ state: 'synced', revision: 2, leasedUntil: undefined, nextAttemptAt: undefined, deletedAt: NOW },
+        ...{ state: 'dirty', revision: 2, leasedUntil: undefined, nextAttemptAt: undefined, deletedAt: NOW },
       });
       expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('new');
       expect(await leases.finish('okta', 'old', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe(

@@ -216,28 +216,17 @@ export function describeLists(open: OpenDatabase): void {
         ).rejects.toThrow('too long');
       });
 
-      it('needs no steps in the stable order, for any offset', async () => {
+      it('of everybody needs no steps in the stable order, for any offset', async () => {
         const { identities, people } = await thousands();
         const fail = async () => {
           throw new Error('a step');
         };
-        const twice = [
-          { all: [eq('active', true), eq('active', true)] },
-          { all: [eq('active', false), eq('active', false)] },
-        ];
-        for (const where of [{ all: [] }, eq('active', true), eq('active', false), ...twice]) {
-          const order = { by: 'position', descending: false } as const;
-          const total = people.filter((one) => holds(where, one)).length;
-          const query = { where, order, start: { offset: total - 1 }, limit: 5 };
-          const page = await identities.list('okta', query, { ...plainScan, yieldBetweenSteps: fail });
-          expect(page).toMatchObject({ total, next: undefined });
-          expect(page.rows.map(({ id }) => id)).toEqual(
-            people
-              .filter((one) => holds(where, one))
-              .slice(-1)
-              .map(({ id }) => id),
-          );
-        }
+        const order = { by: 'position', descending: false } as const;
+        const total = people.length;
+        const query = { where: { all: [] }, order, start: { offset: total - 1 }, limit: 5 };
+        const page = await identities.list('okta', query, { ...plainScan, yieldBetweenSteps: fail });
+        expect(page).toMatchObject({ total, next: undefined });
+        expect(page.rows.map(({ id }) => id)).toEqual(people.slice(-1).map(({ id }) => id));
       });
     });
 

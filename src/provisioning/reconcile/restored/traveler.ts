@@ -1,7 +1,7 @@
 import { isActive } from '../../../schema/resource.ts';
 import { findings } from '../../findings.ts';
 import { isInactive } from '../../identity.ts';
-import { judgeReactivation } from '../../users/takeover.ts';
+import { judgeNewcomer } from '../../people/takeover.ts';
 import {
   endInFailure,
   endInState,
@@ -67,10 +67,7 @@ function* withoutTravelerOfAnother(
   if (read === 'gone') return withoutLink(draft);
   if ('end' in read || !read.observed?.archived) return read;
   const leaver = { ...identity, desired: baseline };
-  const { verdict } = judgeReactivation(leaver, identity.desired, {
-    ...{ now: time.wallClock, isNumberShared: true },
-  });
-  return verdict === 'same' ? read : withoutLink(draft);
+  return judgeNewcomer(leaver, identity, { now: time.wallClock }) === 3 ? withoutLink(draft) : read;
 }
 
 /** True for a person whom only the backup states to be active, and who could have a traveler. */

@@ -5,7 +5,6 @@ import type { Connection } from '../../connection.ts';
 import type { Memberships } from '../../groups/group-ports.ts';
 import type { Outcome } from '../../identity.ts';
 import { withoutCycles } from '../../manager-chains.ts';
-import type { RulesChanges } from '../../rules/rules-change.ts';
 import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
@@ -34,7 +33,6 @@ export interface InterpreterDeps {
   holds: Pick<Holds, 'admitDeparture'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'askForEmail'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
-  rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
   ownUsers: Pick<OwnUsers, 'read'>;
   /** Wakes the background loop that reconciles dirty identities. */
@@ -59,8 +57,6 @@ export interface Interpreter {
   time: AttemptTime;
   /** The email addresses of the creates that have been announced. */
   announcedEmails: string[];
-  /** The email addresses for which the attempt has waited. */
-  awaitedEmails: string[];
   /** Returns the email addresses with which a traveler was read. */
   emailsRead(travelId: string | undefined): string[];
   /** Saves the outcome of the attempt and ends its lease. */
@@ -84,14 +80,13 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
   const readTime = () => ({ now: now(), wallClock: wallClock(), server: connection.travel.serverTime() });
   const time = readTime();
   const announcedEmails: string[] = [];
-  const awaitedEmails: string[] = [];
   const travelersRead: TravelUser[] = [];
   const commitFirst: CommitFirst = async (first) => pending?.commit.run(first);
   const carryOut = carriedOutBy({
     ...storeReads(deps, connection.account, { connection: connection.id, id }),
     ...ruleReads(deps, attempt, commitFirst),
     ...calls(deps, attempt, { commitFirst, onRead: (...travelers) => travelersRead.push(...travelers) }),
-    ...storeWrites(deps, attempt, { commitFirst, onWait: (email) => awaitedEmails.push(email) }),
+    ...storeWrites(deps, attempt, commitFirst),
     announce: async (planned) => {
       // The call begins after the commit, which takes some time.
       const callEndsBy = now() + leaseDuration(connection);
@@ -105,12 +100,11 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       const isTooLate = hasFields && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
-    findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
     findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
     newId: deps.runtime.newId,
   });
   return {
-    ...{ time, announcedEmails, awaitedEmails },
+    ...{ time, announcedEmails },
     emailsRead: (travelId) => travelersRead.filter(({ id }) => id === travelId).map(({ email }) => email),
     carryOut: async (effect) => {
       const result = await carryOut(effect);
@@ -136,7 +130,7 @@ type CommitFirst = WriteCommit['run'];
 
 /** The rules and lookups. They come from memory mostly; otherwise the write is committed before the travel API is asked. */
 function ruleReads(
-  { rulesSnapshots, rulesChanges, ownUsers }: InterpreterDeps,
+  { rulesSnapshots, ownUsers }: InterpreterDeps,
   { connection }: RunningAttempt,
   commitFirst: CommitFirst,
 ): Partial<Handlers> {
@@ -145,7 +139,6 @@ function ruleReads(
     if (!lookups.areCached()) await commitFirst();
   };
   return {
-    mayApplyRules: (rulesSnapshot) => rulesChanges.mayReconcile(connection, rulesSnapshot),
     readRules: async (generation) => {
       await commitUnlessCached();
       return rulesSnapshots.current(connection, generation);
@@ -213,7 +206,7 @@ function calls(
 function storeWrites(
   deps: InterpreterDeps,
   { connection, id, lease: { token } }: RunningAttempt,
-  { commitFirst, onWait }: { commitFirst: CommitFirst; onWait(email: string): void },
+  commitFirst: CommitFirst,
 ): Partial<Handlers> {
   const { identities, leases, references, holds, runtime } = deps;
   const { now } = runtime;
@@ -222,10 +215,7 @@ function storeWrites(
     return write();
   };
   return {
-    waitForEmail: (email) => {
-      onWait(email);
-      return afterCommit(() => leases.waitFor(connection.id, id, token, email));
-    },
+    waitForEmail: (email) => afterCommit(() => leases.waitFor(connection.id, id, token, email)),
     admitDeparture: (valve) => afterCommit(() => holds.admitDeparture(connection.id, id, valve, now())),
     noteSuccessor: (note) =>
       afterCommit(async () => {

@@ -243,7 +243,7 @@ async function reconcileUnderLease(
   const { identity } = leased;
   const shadowSince = modes.shadowSince(connection.id);
   if (shadowSince === undefined) foreignValues?.observe(identity);
-  const { carryOut, time, announcedEmails, awaitedEmails, emailsRead, finish } = interpreter(deps, attempt);
+  const { carryOut, time, announcedEmails, emailsRead, finish } = interpreter(deps, attempt);
   const { result, translated, rulesGeneration } = await run(
     reconcileIdentity({ ...leased, connection, shadowSince, time }),
     carryOut,
@@ -262,7 +262,7 @@ async function reconcileUnderLease(
   const former = [...announcedEmails, ...(isReadKept ? emailsRead(outcome.travelId) : [])];
   if (identity.creating !== undefined) former.push(identity.creating);
   await notifyDependents(deps, connection, {
-    ...{ before: identity, after: outcome, former, awaited: awaitedEmails },
+    ...{ before: identity, after: outcome, former },
   });
   await notifyOfPlannedEmail(deps, identity, outcome);
   if (!('kind' in translated))

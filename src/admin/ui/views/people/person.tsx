@@ -97,8 +97,7 @@ function Head({ person }: { person: PersonExplanation }) {
 
 /** Gives the person the traveler of the leaver in whose place the person is. */
 function JoinButton({ person: { connection, id, predecessor } }: { person: PersonExplanation }) {
-  const isPossible = predecessor?.effect === 'separate' || predecessor?.effect === 'held';
-  if (!useIsAdmin() || !isPossible) return null;
+  if (!useIsAdmin() || predecessor?.row !== 3) return null;
   return (
     <ConfirmButton
       label="Join"
