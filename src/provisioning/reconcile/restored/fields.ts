@@ -29,7 +29,9 @@ export function differencesFromBackup(context: ReconcileContext, draft: OutcomeD
       wanted?.kind === 'value' ? wanted.value : null,
       readField(observed, key) ?? null,
     ];
-    return stored === null && shown === null ? [] : [findings.restored(key, stored, shown)];
+    // A value that the backup has not, and that was never sent, belongs to the travel service.
+    const isOwned = key in applied && shown !== null;
+    return stored === null && !isOwned ? [] : [findings.restored(key, stored, shown)];
   });
 }
 
