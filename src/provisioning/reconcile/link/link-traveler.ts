@@ -243,12 +243,12 @@ function* takeOver(
   draft: OutcomeDraft,
   { traveler, leaver, row }: { traveler: TravelUser; leaver: Identity; row: Succession['row'] },
 ): Program<ReconcileResult | TravelerGone> {
-  const { applied } = withBackupDoubted(leaver);
   const from = releaseUnlessBusy(context, leaver, row);
   const known = withLateCallsOf(context, withoutLateValues(draft), leaver);
   const taken = withProgress(known, {
     predecessor: predecessorAfterTakeover(row, leaver, context.connection),
   });
+  const { applied } = withBackupDoubted(leaver);
   const linked = from && (yield* announceLink(context, taken, { traveler, applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
   const judged = withProgress(draft, { predecessor: toPredecessor(row, leaver) });
