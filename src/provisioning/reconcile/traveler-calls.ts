@@ -163,7 +163,8 @@ function needsTraveler({ identity, translation }: ReconcileContext): boolean {
 
 /** Ends with the link, so that an import that sees the traveler has it read again and its access ended. */
 function endWithDoubt(draft: OutcomeDraft): ReconcileResult {
-  return endInState({ ...draft, observed: undefined, creating: undefined }, 'synced');
+  const ended = { observed: undefined, creating: undefined, readAgainAt: undefined };
+  return endInState({ ...draft, ...ended }, 'synced');
 }
 
 /** True if the travel API itself, and not only a gateway, answers requests for travelers by their ids. */

@@ -29,7 +29,9 @@ export function differencesFromBackup(context: ReconcileContext, draft: OutcomeD
     const isKnown = isSent || isConfirmed(draft, key) || (key === 'email' && isParked);
     if (!isSame || isKnown || !keepsFromBackup(context, draft, [key, wanted])) return [];
     const shown = readField(observed, key) ?? null;
-    return stored === null && shown === null ? [] : [findings.restored(key, stored, shown)];
+    // A value that the backup has not, and that was never sent, belongs to the travel service.
+    const isOwned = record !== undefined && shown !== null;
+    return stored === null && !isOwned ? [] : [findings.restored(key, stored, shown)];
   });
 }
 
