@@ -1,8 +1,7 @@
 import type { Json } from '../schema/resource.ts';
 import { areSameSpellings, isRewritten, showsOtherValue } from './confirmation.ts';
-import type { Plan } from './plan.ts';
 import type { Rules } from './rules.ts';
-import type { AppliedField, AppliedFields, FieldKey } from './translation.ts';
+import type { AppliedField, AppliedFields, FieldKey, Plan } from './translation.ts';
 import { hasValue, parseFieldKey, readField, requiredKeys, type TravelUser } from './traveler.ts';
 import { isEqualJson } from './values/values.ts';
 

@@ -8,6 +8,8 @@ import type {
   CustomField,
   FieldKey,
   Finding,
+  Plan,
+  PlannedValue,
   RefusedFields,
   WantedField,
 } from './translation.ts';
@@ -22,33 +24,6 @@ import {
   type TravelUser,
 } from './traveler.ts';
 import { isEqualJson } from './values/values.ts';
-
-/** A value that the bridge will own after the plan, and the SCIM value from which it was translated. */
-interface PlannedValue {
-  value: Json;
-  source: Json;
-}
-
-/** The changes that bring a traveler to the wanted state. */
-export interface Plan {
-  /** Fields to send. */
-  set: Record<FieldKey, PlannedValue>;
-  /** Fields that become owned without a call, because the traveler already has the wanted value. */
-  adopt: Record<FieldKey, PlannedValue>;
-  /** Fields to remove from the traveler. */
-  remove: FieldKey[];
-  /**
-   * Fields that the bridge stops owning: no rule sets them any more, or the traveler had the role before. Their values stay, unless the value
-   * from before the bridge owned them is put back.
-   */
-  released: FieldKey[];
-  /**
-   * True if the traveler must be read right before the call, whatever is known of it. An array is replaced whole, so the request must repeat
-   * the elements that the bridge does not own. An address is removed whole if its last part is removed. Email, roles and `archived` must not
-   * be changed if an administrator or a manual archive is concerned.
-   */
-  needsFreshRead: boolean;
-}
 
 /** The input of a plan. */
 export interface PlanInput {

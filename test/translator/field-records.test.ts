@@ -8,8 +8,8 @@ import {
   isDrift,
   showsCreatedValues,
 } from '../../src/translator/field-records.ts';
-import { makePlan, type Plan } from '../../src/translator/plan.ts';
-import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
+import { makePlan } from '../../src/translator/plan.ts';
+import type { AppliedFields, Plan, WantedField } from '../../src/translator/translation.ts';
 import { readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { runs } from '../fixtures/runs.ts';
 import { afterPlan, applyPlan, rulesOf } from '../fixtures/translator.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { makePlan, type Plan } from '../../src/translator/plan.ts';
+import { makePlan } from '../../src/translator/plan.ts';
 import type { Rules } from '../../src/translator/rules.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
+import type { AppliedFields, Plan, WantedField } from '../../src/translator/translation.ts';
 import { hasValue, readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { runs } from '../fixtures/runs.ts';
 import { afterPlan, applyPlan, lookups, rulesOf } from '../fixtures/translator.ts';

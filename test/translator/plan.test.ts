@@ -1,6 +1,6 @@
 import type { Json } from '../../src/schema/resource.ts';
-import { findDrift, isEmptyPlan, makePlan, type Plan, type PlanInput } from '../../src/translator/plan.ts';
-import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
+import { findDrift, isEmptyPlan, makePlan, type PlanInput } from '../../src/translator/plan.ts';
+import type { AppliedFields, Plan, WantedField } from '../../src/translator/translation.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
 import { rulesOf } from '../fixtures/translator.ts';
 

@@ -1,5 +1,6 @@
 import { beforeCall, doubted, withoutCall } from '../../translator/field-records.ts';
-import { emptyPlan, findDrift, type Plan } from '../../translator/plan.ts';
+import { emptyPlan, findDrift } from '../../translator/plan.ts';
+import type { Plan } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {

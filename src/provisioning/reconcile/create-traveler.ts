@@ -1,6 +1,6 @@
 import { beforeCall } from '../../translator/field-records.ts';
-import { emptyPlan, findInvalidFields, makePlan, type Plan } from '../../translator/plan.ts';
-import type { AppliedFields, Finding } from '../../translator/translation.ts';
+import { emptyPlan, findInvalidFields, makePlan } from '../../translator/plan.ts';
+import type { AppliedFields, Finding, Plan } from '../../translator/translation.ts';
 import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import { type Identity, isInactive } from '../identity.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { afterRead, withoutCall } from '../../translator/field-records.ts';
-import { findDrift, type Plan } from '../../translator/plan.ts';
-import type { AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
+import { findDrift } from '../../translator/plan.ts';
+import type { AppliedFields, FieldKey, Finding, Plan } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';

@@ -4,11 +4,10 @@ import {
   findDrift,
   findUnsendableValues,
   isKeptRole,
-  type Plan,
   type RefusedChange,
   type Unsendable,
 } from '../../translator/plan.ts';
-import type { FieldKey, Finding, Translation } from '../../translator/translation.ts';
+import type { FieldKey, Finding, Plan, Translation } from '../../translator/translation.ts';
 import {
   type CustomFieldValue,
   readField,

@@ -1,6 +1,5 @@
 import { acceptedAndNotShown, afterAnswer, afterRead } from '../../translator/field-records.ts';
-import type { Plan } from '../../translator/plan.ts';
-import type { AppliedFields, FieldKey } from '../../translator/translation.ts';
+import type { AppliedFields, FieldKey, Plan } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import { retryDelay } from '../identity.ts';

@@ -1,5 +1,5 @@
 import { beforeCall } from '../../translator/field-records.ts';
-import type { Plan } from '../../translator/plan.ts';
+import type { Plan } from '../../translator/translation.ts';
 import type { CustomFieldValue, TravelerChange } from '../../translator/traveler.ts';
 import { toTravelerChange } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';

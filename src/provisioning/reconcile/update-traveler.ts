@@ -1,6 +1,6 @@
 import { acceptedAndNotShown, doubted } from '../../translator/field-records.ts';
-import { findInvalidFields, isEmptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
-import type { FieldKey } from '../../translator/translation.ts';
+import { findInvalidFields, isEmptyPlan, makePlan } from '../../translator/plan.ts';
+import type { FieldKey, Plan } from '../../translator/translation.ts';
 import { type CustomFieldValue, parseFieldKey, type TravelerChange } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';

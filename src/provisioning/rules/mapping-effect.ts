@@ -1,8 +1,8 @@
 import { isActive, type Json } from '../../schema/resource.ts';
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
-import { emptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
+import { emptyPlan, makePlan } from '../../translator/plan.ts';
 import type { Rules } from '../../translator/rules.ts';
-import type { FieldKey, Finding, Snapshot } from '../../translator/translation.ts';
+import type { FieldKey, Finding, Plan, Snapshot } from '../../translator/translation.ts';
 import { readField } from '../../translator/traveler.ts';
 import { canonicalJson, isEqualJson } from '../../translator/values/values.ts';
 import type { Connection } from '../connection.ts';

@@ -1,5 +1,4 @@
 import { foldCase } from '../../../schema/case-fold.ts';
-import { doubted } from '../../../translator/field-records.ts';
 import type { Finding } from '../../../translator/translation.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
 import type { ConnectionSettings } from '../../connection.ts';
@@ -61,11 +60,6 @@ export function withEmailWait(
 ): OutcomeDraft {
   if (draft.waitingFor !== undefined) return draft;
   return { ...withFinding(draft, finding), waitingFor: addressKey(email) };
-}
-
-/** Marks the address as unknown: the wanted one is sent also if it was sent before, and the traveler has another one by now. */
-export function withEmailDoubted(draft: OutcomeDraft): OutcomeDraft {
-  return { ...draft, applied: doubted(draft.applied, ['email']) };
 }
 
 /**
