@@ -92,7 +92,7 @@ module.exports = {
     // The types of what the store's modules return; `server` hands the modules over.
     types(
       '(provisioning|operations|admin)',
-      'store/(queues/(background-tasks|holds|replicas|rules-in-force)|identities/(imports|people-summaries|shadow-plans)|connection-modes|provisioning-store)',
+      'store/(queues/(background-tasks|holds|proposed-rules|replicas|rules-in-force)|identities/(imports|people-summaries|shadow-plans)|connection-modes|provisioning-store)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder(
@@ -130,7 +130,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(held-people|hold-texts)|shadow/(mode-texts|report|shadow-texts)|identity|import/import|policies|store-ports|travel-ports|rules/(mapping-texts|mapping-versions|value-texts)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|person-texts)).ts$|sample-data/sample-data.ts$|travel/(authentication|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(held-people|hold-texts)|shadow/(mode-texts|report|shadow-texts)|identity|import/import|policies|store-ports|travel-ports|rules/(apply-mapping|mapping-texts|mapping-versions|value-texts)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|person-texts)).ts$|sample-data/sample-data.ts$|travel/(authentication|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

@@ -31,7 +31,7 @@ const LAST = [
 /** The codes of findings. The first one is that of five people in a million. */
 export const CODES = [
   ...['rareFinding', 'noEmail', 'emailTaken', 'existingUser', 'emailReserved', 'emailHeldByLeaver'],
-  ...['drift', 'refusedByTravelApi', 'forbidden', 'returnHeld', 'safetyValve', 'unknownCostCenter'],
+  ...['drift', 'refusedByTravelApi', 'forbidden', 'safetyValve', 'unknownCostCenter'],
 ];
 
 /** The id of a person, in mixed order. */
@@ -72,13 +72,13 @@ export function person(n, now) {
   };
 }
 
-/** Most of those who are held would leave. */
+/** Those who are held would leave. */
 function isLeaving(n) {
-  return n % 1000 >= 25 && n % 1000 < 30 && causeOf(n) !== 'return';
+  return n % 1000 >= 25 && n % 1000 < 30;
 }
 
 function causeOf(n) {
-  return pick(['safetyValve', 'guarded', 'return'], n);
+  return pick(['safetyValve', 'guarded'], n);
 }
 
 function standing(n, now) {

@@ -108,12 +108,10 @@ export interface FeedForm {
   read(body: JsonRecord): FeedPage | 'none';
 }
 
-/** The settings of a connection about its travel API. A profile ignores those that do not apply to it. */
+/** The settings of a connection that change its profile. */
 export interface ProfileSettings {
   /** Paths that differ from those of the profile. */
   paths?: { [name: string]: string | undefined };
-  errors?: 'coded' | 'bare';
-  patchMediaType?: 'application/json' | 'application/merge-patch+json';
 }
 
 /** Returns the paths of a profile, with those that the settings change. Other paths of the settings have no meaning in this profile. */

@@ -6,7 +6,15 @@ import { conditionFactReader } from '../store/condition-facts.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 
-const nothing: StoredFacts = { summaries: [], modes: [], imports: [], counts: [], tokens: [], shared: [] };
+const nothing: StoredFacts = {
+  summaries: [],
+  modes: [],
+  imports: [],
+  counts: [],
+  tokens: [],
+  proposedRules: [],
+  shared: [],
+};
 
 /** Finds the conditions beside a running server or without one: from the settings and the database, in which servers share what they see. */
 export async function readConditions(

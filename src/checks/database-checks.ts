@@ -71,7 +71,7 @@ async function checkTokens(context: DatabaseCheckContext): Promise<Finding[]> {
 const conditionChecks: { check: string; kinds: readonly ConditionKind[]; otherwise: string }[] = [
   {
     check: 'held changes',
-    kinds: ['hold', 'pausedConnection'],
+    kinds: ['hold', 'restoredPeople'],
     otherwise: 'no change waits for an approval',
   },
   {

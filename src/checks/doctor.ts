@@ -221,12 +221,8 @@ async function checkTravel(settings: Settings, connection: ConnectionSettings): 
   return [fault(text, travelRemedy(connection, text)), ...clock];
 }
 
-/** Compares the error responses of the travel API with the setting `travelApi.errors`. */
-function errorFindings(
-  { id, travelApi: { errors, profile } }: ConnectionSettings,
-  responses: ErrorResponses,
-): Finding[] {
-  const setting = `connections.${id}.travelApi.errors`;
+/** Compares the error responses of the travel API with its profile. */
+function errorFindings({ travelApi: { profile } }: ConnectionSettings, responses: ErrorResponses): Finding[] {
   if (responses === 'gateway')
     return [
       warning(
@@ -234,19 +230,11 @@ function errorFindings(
         'Check what stands between this machine and the travel API, what the credential may read, and travelApi.paths.users.',
       ),
     ];
-  const expected = profile === 'generic-rest' ? 'bare' : errors;
-  if (responses === 'unknown' || responses === expected) return [];
-  if (responses === 'coded')
-    return [
-      warning(
-        `sends error codes, although ${setting} is "bare"`,
-        'Remove that setting: with "bare", the 403 of a gateway counts as a refusal.',
-      ),
-    ];
+  if (responses !== 'bare' || profile !== 'jetbridge') return [];
   return [
     warning(
       'answers without an error code for a traveler that does not exist',
-      `If it never sends error codes, set ${setting} to "bare": until then a 403 is tried again.`,
+      'If it never sends error codes, its profile must say so (docs/travel-apis.md): until then a 403 is tried again.',
     ),
   ];
 }

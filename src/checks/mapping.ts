@@ -6,6 +6,7 @@ import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import type { OpenConnection } from '../server/open-connection.ts';
 import { readCounter } from '../store/lists/list-counters.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
+import type { ProposalStore } from '../store/queues/proposed-rules.ts';
 import type { RulesInForce, RulesStore } from '../store/queues/rules-in-force.ts';
 import type { Database } from '../store/sql/database.ts';
 import { withDatabaseIfAny } from '../store/sql/open-database.ts';
@@ -140,12 +141,11 @@ export async function withRules<T>(
 }
 
 /** Rules that are put in force in this process only. */
-function temporaryRules(stored: RulesInForce | undefined): RulesStore {
+function temporaryRules(stored: RulesInForce | undefined): RulesStore & ProposalStore {
   let inForce = stored;
   return {
     findHead: async () => inForce && { ...inForce, fileAgeMs: 0 },
     find: async () => inForce,
-    findFollowed: async () => undefined,
     replace: async (_connection, next) => {
       inForce = next;
       return true;
@@ -155,5 +155,18 @@ function temporaryRules(stored: RulesInForce | undefined): RulesStore {
     findMappingNumber: async () => undefined,
     recordFile: async () => {},
     forgetFiles: async () => {},
+    // Nothing is proposed, because no rules in force change anybody in this process.
+    findProposals: async () => ({
+      proposed: undefined,
+      discardedMapping: undefined,
+      discardedCollection: undefined,
+    }),
+    listWaiting: async () => [],
+    propose: async () => {},
+    letWait: async () => false,
+    accept: async () => false,
+    discard: async () => false,
+    countFollowers: async () => 0,
+    countTranslatedEarlier: async () => 0,
   };
 }

@@ -26,7 +26,7 @@ export function probeTravel(settings: Settings, connection: ConnectionSettings):
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
 /**
- * The error responses about travelers: `coded` and `bare` as in the setting `travelApi.errors`; `gateway`: a 403 or 404 without an
+ * The error responses about travelers: `coded` has an error code, `bare` has none; `gateway`: a 403 or 404 without an
  * error code, and the bridge's own user cannot be read either; `unknown`: another failure.
  */
 export type ErrorResponses = 'coded' | 'bare' | 'gateway' | 'unknown';
@@ -34,9 +34,8 @@ export type ErrorResponses = 'coded' | 'bare' | 'gateway' | 'unknown';
 /** Reads a traveler that does not exist, and looks whether the response has an error code. */
 export function probeErrorResponses(
   settings: Settings,
-  { travelApi, ...others }: ConnectionSettings,
+  connection: ConnectionSettings,
 ): Promise<ErrorResponses> {
-  const connection: ConnectionSettings = { ...others, travelApi: { ...travelApi, errors: 'coded' } };
   return withConnection({ settings, connection }, async ({ connection: opened }) => {
     const answer = await opened.travel.read(UNKNOWN_ID);
     if (answer.kind === 'notFound') return 'coded';

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { nearest } from '../translator/mapping/mapping-faults.ts';
 
 /** Parses a base URL and removes slashes at its end. */
@@ -44,11 +44,6 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
 
 /** Parses a whole number of at most six digits. */
 export const parseCount = wholeNumber(0, 999_999);
-
-/** Creates an option with a closed list of values, which its help shows. */
-export function choiceOption(flags: string, description: string, values: readonly string[]): Option {
-  return new Option(flags, description).choices(values).argParser(choiceParser(values));
-}
 
 /** Creates a parser that accepts only these values. For any other text, it suggests the nearest value and lists all of them. */
 export function choiceParser(values: readonly string[]): (text: string) => string {

@@ -82,7 +82,7 @@ function connectionText({ id, travelApi, hasScimToken, mapping, policies }: Chec
     ...(travelApi.isPlainHttp ? ['  plain HTTP   to it, as TRAVEL_API_INSECURE allows'] : []),
     `  SCIM token   ${hasScimToken ? '********' : tokenText(id)}`,
     `  mapping      ${mapping ? `${countText(mapping.rules, 'rule')} of its own` : 'the one in force; no file'}`,
-    `  policies     onExistingUser ${policies.onExistingUser}, deprovision ${policies.deprovision}`,
+    `  policies     deprovision ${policies.deprovision}, drift ${policies.drift}`,
   ].join('\n');
 }
 

@@ -1,36 +1,21 @@
 import { readSettings } from '../config/settings.ts';
 import { connectionRecordOperations } from '../operations/connection-records.ts';
 import type { OperationOutput } from '../operations/operation.ts';
-import { overviewOperations } from '../operations/overview.ts';
 import { shadowOperations } from '../operations/shadow.ts';
 import type { ImportResult } from '../provisioning/import/import.ts';
 import { connectionModeNames } from '../provisioning/policies.ts';
-import {
-  changesText,
-  modeTexts,
-  NOT_IMPORTED_TEXT,
-  resumeText,
-  waitingText,
-} from '../provisioning/shadow/mode-texts.ts';
+import { modeTexts } from '../provisioning/shadow/mode-texts.ts';
 import type { Service } from '../server/start.ts';
-import { pauseAfterRestore } from '../store/restore/restore-watch.ts';
+import { restoredByOperator } from '../store/restore/restore-watch.ts';
 import { removeDeadServers } from '../store/sql/open-database.ts';
 import type { CliCommand, JsonFlag } from './command.ts';
 import { addChangeFlags, type ChangeFlags, confirmChange } from './confirmation.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { type Operator, withOperations } from './operations.ts';
-import {
-  countText,
-  escapeLine,
-  formatMinute,
-  printJson,
-  type Shell,
-  startProgress,
-  travelFailureText,
-} from './output.ts';
+import { countText, escapeLine, printJson, type Shell, startProgress, travelFailureText } from './output.ts';
 import { printResult, printRows } from './printers.ts';
 
-/** Adds the commands `connections list`, `connections mode`, `connections resume` and `connections forget`. */
+/** Adds the commands `connections list`, `connections mode` and `connections forget`. */
 export function addConnectionCommands(program: CliCommand): void {
   const connections = program
     .command('connections')
@@ -44,11 +29,6 @@ export function addConnectionCommands(program: CliCommand): void {
     .examples('connections list')
     .runs((shell, flags: JsonFlag) =>
       withOperations(shell, (operator) => listConnections(shell, operator, flags)),
-    );
-  addChange(connections.command('resume').description('let a paused connection go on'))
-    .examples('connections resume default', 'connections resume default --yes')
-    .runs((shell, id: string, flags: ChangeFlags) =>
-      withOperations(shell, (operator) => resume(shell, operator, { id, flags })),
     );
   addModeCommand(connections);
   const forget = connections
@@ -70,9 +50,7 @@ function addChange(command: CliCommand): CliCommand {
 function addModeCommand(connections: CliCommand): void {
   const mode = connections
     .command('mode')
-    .description(
-      'put a connection into another mode: live, shadow (plan and report, send nothing) or paused',
-    );
+    .description('put a connection into another mode: live or shadow (plan and report, send nothing)');
   addChange(mode)
     .argument('<mode>', connectionModeNames.join(', '))
     .examples('connections mode default shadow', 'connections mode default live --yes')
@@ -130,33 +108,11 @@ async function listConnections(shell: Shell, operator: Operator, { json }: JsonF
     groups: ({ groups }: ConnectionRecord) => groups,
     'travelers linked': ({ linked }: ConnectionRecord) => linked,
   });
-  for (const record of records.connections)
-    if (record.source && record.paused) shell.print(pausedText(record));
-}
-
-function pausedText({ id, paused }: ConnectionRecord): string {
-  if (!paused) return `${id} is not paused.`;
-  const changes = changesText(paused.people);
-  const waiting = `${waitingText(paused.people)}${changes && `: ${changes}`}`;
-  return `${id} is paused since ${formatMinute(paused.since)} UTC. ${waiting}.`;
 }
 
 interface Change {
   id: string;
   flags: ChangeFlags;
-}
-
-/** Lets a paused connection go on, after the admin has confirmed what will be sent. */
-async function resume(shell: Shell, operator: Operator, { id, flags }: Change): Promise<void> {
-  const record = await findRecord(operator, id);
-  if (!record.paused) throw new Refused(`The connection ${id} is not paused.`);
-  const { people, isImported } = record.paused;
-  shell.printError(
-    [pausedText(record), resumeText(people), ...(isImported ? [] : [NOT_IMPORTED_TEXT])].join('\n'),
-  );
-  await confirmChange(shell, `Let ${id} go on?`, flags);
-  await operator.call(overviewOperations, 'resumeConnection', { id });
-  printResult(shell, flags, { connection: id, resumed: true }, () => 'resumed');
 }
 
 /** Removes a connection that is not in the settings, after the admin has confirmed it. */
@@ -184,29 +140,24 @@ export function addRestoredCommand(program: CliCommand): void {
   program
     .command('restored')
     .description(
-      'pause all connections after the database was restored: nothing is sent for people whom the identity provider does not send again',
+      'tell that the database was restored from a backup: the travelers stay as they are until the identity provider states people again',
     )
-    .option('--json', 'one JSON object for each connection')
+    .option('--json', 'one JSON object')
     .examples('restored')
-    .runs((shell, { json }: JsonFlag) =>
-      withOperations(shell, async (operator) => {
-        const { database, settings, now } = operator.deps;
-        await pauseAfterRestore(database, settings, now());
-        const records = await readRecords(operator);
-        const paused = { connections: records.connections.filter((record) => record.paused) };
-        if (json) return printJson(shell, ...listed.encode(paused).connections);
-        for (const record of paused.connections) shell.print(pausedText(record));
-        shell.printError(nextStepsText);
+    .runs((shell, flags: JsonFlag) =>
+      withOperations(shell, async ({ deps: { database, settings, now } }) => {
+        await restoredByOperator(database, settings, now());
+        printResult(shell, flags, { restored: true }, () => restoredText);
       }),
     );
 }
 
 /** Says what happens after a restore, and what the operator does. */
-const nextStepsText = [
-  'A running server reads all travelers now and counts what would be sent; it sends nothing for people whom the identity provider does not send again.',
+const restoredText = [
+  'Everybody counts as newly imported: a running server reads all travelers now, reports what differs, and sends nothing of it.',
   '1. Start a full synchronization in the identity provider.',
-  '2. Look at who is left: npx jetbridge connections list',
-  '3. Let each connection go on: npx jetbridge connections resume NAME',
+  '2. Look at who still differs: npx jetbridge people --finding restored',
+  '3. Have the stored values sent where they are right: npx jetbridge people send-again',
 ].join('\n');
 
 /** Adds the command `import`. */

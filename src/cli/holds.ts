@@ -6,21 +6,17 @@ import type { OperationOutput } from '../operations/operation.ts';
 import { heldPersonColumns } from '../provisioning/holds/held-people.ts';
 import {
   consequenceText,
-  groupText,
   type HoldAnswer,
   outcomeText,
   progressText,
-  valuesText,
 } from '../provisioning/holds/hold-texts.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import { fieldLabel, valueText } from '../provisioning/rules/value-texts.ts';
-import { choiceOption } from './arguments.ts';
 import type { CliCommand } from './command.ts';
 import { addChangeFlags, type ChangeFlags, confirmChange } from './confirmation.ts';
 import { Refused, WrongUse } from './exit-code.ts';
 import { addInputOptions } from './input-options.ts';
 import { downloadPages, listPages, type Operator, withOperations } from './operations.ts';
-import { escapeLine, formatMinute, printJson, type Shell } from './output.ts';
+import { countText, escapeLine, formatMinute, printJson, type Shell } from './output.ts';
 import { findPerson } from './people/find-person.ts';
 import { addListFlags, factLines, type ListFlags, printList, printResult, printRows } from './printers.ts';
 
@@ -90,11 +86,8 @@ function printHeldPeople(shell: Shell, operator: Operator, filter: Filter): Prom
   return printList(shell, { csv: true }, pages, { columns: heldPersonColumns, none: 'Nothing is held.' });
 }
 
-/** Prints each person, and before them the change of rules that holds them. */
 async function printGroupsAsJson(shell: Shell, operator: Operator, groups: HoldGroup[]): Promise<void> {
-  for (const group of groups) {
-    const { connection, cause } = group;
-    if (group.generation !== undefined) printJson(shell, group);
+  for (const { connection, cause } of groups) {
     const list = [holdOperations, 'listHeldPeople', 'people'] as const;
     for await (const { json } of listPages(operator, list, { connection, cause })) {
       if (shell.isOutputClosed?.()) return;
@@ -107,45 +100,14 @@ function printGroups(shell: Shell, groups: Group[]): void {
   printRows(shell, groups, {
     connection: ({ connection }) => connection,
     cause: ({ cause }) => cause,
-    people: (group) => groupText(group),
+    people: ({ people }) => countText(people, 'person', 'people'),
     since: ({ since }) => new Date(since),
     'e.g.': ({ examples }) => examples.map(({ userName }) => userName).join(', '),
   });
-  const changes = groups.filter(isChangeOfRules);
-  for (const change of changes) shell.print(changeText(change).join('\n'));
   shell.printError('"npx jetbridge holds show PERSON" tells why and what then happens.');
-  if (changes.length > 0)
-    shell.printError('"npx jetbridge holds show --cause rules" names people whom a change of rules affects.');
-}
-
-/** True if the group is a change of rules that waits for a decision. */
-function isChangeOfRules({ generation }: Group): boolean {
-  return generation !== undefined;
-}
-
-/** Says whom a held change of rules affects and what has caused it, with its fields and their most frequent values. */
-function changeText(group: Group): string[] {
-  const { connection, causedBy, effect } = group;
-  const counting = effect
-    ? `${effect.looked} people were looked at so far; look again`
-    : 'a running server counts all people whom it affects';
-  const fields = (effect?.fields ?? []).map(({ field, people, ...values }) => {
-    const name = fieldLabel(field, effect?.names ?? {});
-    const who = groupText({ people, isMore: false });
-    return escapeLine(`  ${name}: ${who}: ${valuesText(values, effect?.names ?? {})}`);
-  });
-  return [
-    `${connection}: a change of rules would change ${groupText(group)}.`,
-    ...factLines([
-      ['caused by', causedBy],
-      ['counting', group.isMore ? counting : undefined],
-    ]),
-    ...fields,
-  ];
 }
 
 interface ShowFlags {
-  cause?: 'rules';
   connection?: string;
   json?: true;
 }
@@ -153,44 +115,14 @@ interface ShowFlags {
 function addShowCommand(holds: CliCommand): void {
   holds
     .command('show')
-    .description(
-      'show why a person waits, or whom a change of rules affects and what has caused it, and what each decision would do',
-    )
-    .argument('[person]', 'the userName, email address, SCIM id or travel user id')
-    .addOption(choiceOption('--cause <cause>', 'the held changes of rules', ['rules']))
+    .description('show why a person waits, and what each decision would do')
+    .argument('<person>', 'the userName, email address, SCIM id or travel user id')
     .option('--connection <id>', 'only this connection')
-    .option('--json', 'one JSON object for the person, or for each change')
-    .examples('holds show ada@corp.example', 'holds show --cause rules')
-    .runs((shell, person: string | undefined, { cause, ...flags }: ShowFlags) => {
-      if ((person === undefined) === (cause === undefined))
-        throw new WrongUse('give either a person or --cause rules');
-      return withOperations(shell, (operator) =>
-        person === undefined
-          ? showChanges(shell, operator, flags)
-          : showHold(shell, operator, { person, ...flags }),
-      );
-    });
-}
-
-/** Prints the held changes of rules with their whole effect, and the commands of both decisions. */
-async function showChanges(shell: Shell, operator: Operator, { connection, json }: ShowFlags): Promise<void> {
-  const { groups, groupsJson } = await findHolds(operator, { connection, cause: 'rules' });
-  const changes = groups.filter(isChangeOfRules);
-  if (changes.length === 0) throw new Refused('No change of rules is held.');
-  if (json) return printJson(shell, ...groupsJson.filter(({ generation }) => generation !== undefined));
-  for (const change of changes) {
-    const examples = (change.effect?.examples ?? []).map((example) => {
-      const names = change.effect?.names ?? {};
-      const values = example.changes.map(
-        ({ field, before, after }) =>
-          `${fieldLabel(field, names)} ${valueText(before, names)} → ${valueText(after, names)}`,
-      );
-      return escapeLine(`  e.g. ${example.userName} (${example.id}): ${values.join(', ')}`);
-    });
-    const which = `--cause rules --connection ${change.connection}`;
-    const decisions = decisionFacts(which, consequenceText('approved', change), change.ifDiscarded);
-    shell.print([...changeText(change), ...examples, ...factLines(decisions)].join('\n'));
-  }
+    .option('--json', 'one JSON object')
+    .examples('holds show ada@corp.example')
+    .runs((shell, person: string, flags: ShowFlags) =>
+      withOperations(shell, (operator) => showHold(shell, operator, { person, ...flags })),
+    );
 }
 
 function decisionFacts(which: string, ifApproved: string, ifDiscarded: string): [string, string][] {
@@ -262,13 +194,13 @@ function addDecisionCommand(holds: CliCommand, { name, answer, text }: DecisionC
 }
 
 /** A decision about one connection and cause, and what an approval does. */
-interface Decision extends Pick<Group, 'connection' | 'cause' | 'effects' | 'isMore'> {
+interface Decision extends Pick<Group, 'connection' | 'cause' | 'effects'> {
   /** The members of the input of `decideHolds` that name the people. */
-  subject: { people: { id: string; version: number }[] } | Record<'count' | 'generation', number | undefined>;
+  subject: { people: { id: string; version: number }[] } | { count: number };
 }
 
-function toDecision({ people: count, generation, ...group }: Group): Decision {
-  return { ...group, subject: { count, generation } };
+function toDecision({ people: count, ...group }: Group): Decision {
+  return { ...group, subject: { count } };
 }
 
 /** Finds the named people, who are all held, by connection and cause. */
@@ -281,7 +213,7 @@ async function findPeople(
   for (const name of new Set(names)) {
     const { connection, id, cause, version, effect } = await findHold(operator, name, chosen);
     const decision = found.get(`${connection} ${cause}`) ?? {
-      ...{ connection, cause, isMore: false, subject: { people: [] } },
+      ...{ connection, cause, subject: { people: [] } },
       effects: { archived: 0, deleted: 0, changed: 0 },
     };
     decision.effects[effect] += 1;

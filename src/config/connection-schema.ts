@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { connectionModeNames, policyChoices } from '../provisioning/policies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
-import { flag, share, variable, variableName, wholeNumber } from './schema-parts.ts';
+import { share, variable, variableName, wholeNumber } from './schema-parts.ts';
 
 const path = z
   .string()
@@ -87,18 +87,6 @@ export const travelApiSchema = z.strictObject({
   lateMs: wholeNumber(0, 600_000, 30_000).describe(
     'The longest time after which the travel API may still execute a call that it has not answered, in milliseconds. The traveler is read once more after it.',
   ),
-  errors: z
-    .enum(['coded', 'bare'])
-    .default('coded')
-    .describe(
-      'With the profile "jetbridge", the error responses of the travel API: "coded" if they have a member "code", so that a 403 or 404 without one may come from a gateway and is checked before it is believed; "bare" if the travel API never sends codes. See docs/operations/a-gateway-answers.md.',
-    ),
-  patchMediaType: z
-    .enum(['application/json', 'application/merge-patch+json'])
-    .default('application/json')
-    .describe(
-      'With the profile "jetbridge", the media type of a PATCH: "application/json" or "application/merge-patch+json". After a 415 the other one is used.',
-    ),
 });
 
 const safetyValve = z.strictObject({
@@ -118,32 +106,11 @@ function choice<const Choices extends readonly [string, ...string[]]>(choices: C
 
 /** Decisions about existing, leaving and returning people. */
 export const policiesSchema = z.strictObject({
-  onExistingUser: choice(policyChoices.onExistingUser).describe(
-    'Effect if an existing traveler has the email address of a new user: "link" links the user to that traveler, "refuse" does not.',
-  ),
-  existingPeople: choice(policyChoices.existingPeople).describe(
-    'Effect on people of the travel service whom no IdP has written: "list" shows them in lists, which the import of Okta and the discovery of Entra ID need; with "match" only a filter that names a person finds one, for clients that delete everybody whom they do not know. See docs/operations/existing-people.md.',
-  ),
-  unclaimedDelete: choice(policyChoices.unclaimedDelete).describe(
-    'Effect of a SCIM DELETE of a person whom no IdP has written, also if a filter has found the person: "hold" leaves the traveler alone until an admin decides, "archive" archives it as any other. See docs/operations/existing-people.md.',
-  ),
   deprovision: choice(policyChoices.deprovision).describe(
     'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
   ),
-  onReturn: choice(policyChoices.onReturn).describe(
-    'Effect if another person takes the place of a user who left: "separate" creates a new traveler, "revive" assigns the traveler of the leaver with every field reset, "hold" waits for an admin. See docs/operations/leaving-and-returning.md, which also says when it is another person.',
-  ),
   drift: choice(policyChoices.drift).describe(
     'Effect if a provisioned field was changed in the travel service: "report" records it, "correct" sends the value of the IdP again, at most three times an hour.',
-  ),
-  inactiveManager: choice(policyChoices.inactiveManager).describe(
-    'Effect if a manager is deactivated: "keep" leaves the manager with the reports, who get the finding managerInactive; "clear" removes the manager from them until the manager is reactivated.',
-  ),
-  preexistingRoles: choice(policyChoices.preexistingRoles).describe(
-    'Effect if the IdP takes away a role that the traveler had before the IdP granted it: "keep" leaves the role, with the finding rolePreexisting; "adopt" removes it.',
-  ),
-  reclaimEmail: flag(false).describe(
-    'With true, the archived traveler of a leaver gives up its email address when somebody changes theirs to it. New users do not need it: see onReturn.',
   ),
   safetyValve: z
     .union([z.literal(false), safetyValve], {
@@ -176,7 +143,7 @@ export const connectionSchema = z.strictObject({
     .enum(connectionModeNames)
     .default('live')
     .describe(
-      'The mode in which a new connection begins: "live", "shadow" (everything is planned and reported, and nothing is sent) or "paused" (only people whom the identity provider sends from then on are provisioned). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
+      'The mode in which a new connection begins: "live" or "shadow" (everything is planned and reported, and nothing is sent). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
     ),
   policies: policiesSchema.prefault({}).describe('Decisions about existing, leaving and returning people.'),
 });

@@ -47,5 +47,6 @@ async function reloadMappingFile(
 const outcomeTexts = {
   applied: 'the mapping file has come into force',
   unchanged: 'the mapping file has not changed',
+  proposed: 'the mapping file is proposed; it comes into force unless it would change more than 100 people',
   replaced: 'the mapping file has not changed; the mapping that has replaced it stays in force',
 };

@@ -149,7 +149,7 @@ const emailSwap = z.strictObject({
     .nullable()
     .default('jetbridge.invalid')
     .describe(
-      'The domain of the temporary address that a traveler gets while addresses are swapped and no other is free. With null there are no temporary addresses.',
+      'The domain of the address that a traveler gets when somebody else needs its own: that of a leaver, and of a person who waits for another address, if the userName is not free. With null no traveler gives its address up in this way.',
     ),
 });
 

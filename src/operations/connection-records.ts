@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { lastImportOf } from '../provisioning/import/import.ts';
 import { connectionModeNames } from '../provisioning/policies.ts';
 import { deleteConnection, readStoredConnections, type StoredConnection } from '../store/connections.ts';
 import type { OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, operation } from './operation.ts';
-import { count, id, optionalText, optionalTime, pause } from './schemas.ts';
+import { count, id, optionalText, optionalTime } from './schemas.ts';
 
 const record = z
   .object({
@@ -20,9 +19,6 @@ const record = z
     keptBecause: optionalText.describe('Why it cannot be forgotten; absent if it can'),
     mode: z.enum(connectionModeNames),
     since: optionalTime.describe('The time at which the mode began; absent while it is live'),
-    paused: pause
-      .optional()
-      .describe('The people whose changes wait; absent unless the connection is paused'),
   })
   .meta({
     id: 'ConnectionRecords',
@@ -59,16 +55,10 @@ export const connectionRecordOperations = {
 async function listRecords(deps: OperationDeps) {
   const { database, store } = deps;
   const [stored, modes] = [await readStoredConnections(database, deps.now()), await store.modes.list()];
-  const [paused, imports] = [await store.modes.listPaused(), await store.tasks.listStates('import')];
   const connections = stored.map((one) => {
     const ofThis = ({ connection }: { connection: string }) => connection === one.id;
     const { mode = 'live' as const, since } = modes.find(ofThis) ?? {};
-    const pause = paused.find(ofThis);
-    const lastImport = lastImportOf(imports.find(ofThis)?.state);
-    return {
-      ...{ ...one, mode, since, source: sourceOf(one.id, deps), keptBecause: reasonToKeep(one, deps) },
-      paused: pause && { ...pause, isImported: (lastImport?.at ?? 0) > pause.since },
-    };
+    return { ...one, mode, since, source: sourceOf(one.id, deps), keptBecause: reasonToKeep(one, deps) };
   });
   return { connections };
 }

@@ -76,7 +76,7 @@ export interface ServedConnection extends ConfiguredConnection {
 /** The dependencies of operations that read the travel API or put rules in force. */
 export interface MappingDeps extends OperationDeps {
   connections: readonly ServedConnection[];
-  provisioning: Pick<ProvisioningService, 'currentRules' | 'applyMapping'>;
+  provisioning: Pick<ProvisioningService, 'currentRules' | 'applyMapping' | 'refreshRules'>;
   /** Computes with mappings, beside the requests that do not. */
   tasks: MappingTasks;
 }
@@ -111,7 +111,7 @@ export interface DemoDay {
 /** The dependencies of operations that a running service alone can carry out. */
 export interface ServiceDeps extends MappingDeps {
   connections: readonly RunningConnection[];
-  provisioning: Pick<ProvisioningService, 'currentRules' | 'applyMapping' | 'mappingFaults'>;
+  provisioning: Pick<ProvisioningService, 'currentRules' | 'applyMapping' | 'refreshRules' | 'mappingFaults'>;
   storedConnections: StoredConnections;
   demoDay: DemoDay;
   activity: ActivityReader;

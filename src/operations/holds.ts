@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { countText } from '../provisioning/conditions/texts.ts';
-import { causedBy } from '../provisioning/holds/caused-by.ts';
 import { type DecisionSubject, decide, resultDetails, subjectDetails } from '../provisioning/holds/decide.ts';
 import { heldPeoplePages, heldPersonColumns } from '../provisioning/holds/held-people.ts';
 import {
@@ -8,7 +7,6 @@ import {
   approvalText,
   causeTexts,
   type HeldPerson,
-  type HeldRules,
   type HoldCount,
   type RequestedChanges,
   requestedChange,
@@ -22,12 +20,12 @@ import { chosenConnections, type OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { listOpenDecisions } from './open-decisions.ts';
 import { type OperationContext, type Operations, operation } from './operation.ts';
-import { count, id, limit, optionalInteger, optionalText, time } from './schemas.ts';
+import { count, id, limit, optionalText, time } from './schemas.ts';
 
 const cause = z
   .enum(holdCauses)
   .describe(
-    'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver; rules: other rules or lookups would change many people; groups: changes of groups have cleared or replaced values of many people',
+    'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver',
   );
 
 const answer = z.enum(holdAnswers);
@@ -53,35 +51,9 @@ const listedPerson = z
 
 export type ListedHeldPerson = z.input<typeof listedPerson>;
 
-const change = z.object({ field: z.string(), before: z.unknown(), after: z.unknown() });
-
-const rulesEffect = z
-  .object({
-    looked: count.describe('The number of people who were looked at so far'),
-    isComplete: z.boolean().describe('False while people are being looked at'),
-    people: count.describe('The number of people whom the change affects'),
-    fields: z.array(
-      z.object({
-        ...{ field: z.string(), people: count },
-        values: z
-          .array(z.object({ before: z.unknown(), after: z.unknown(), people: count }))
-          .describe('The most frequent changes of values; null is a missing value'),
-        others: count.describe('The number of people with other changes of values'),
-      }),
-    ),
-    examples: z.array(z.object({ id, userName: z.string(), changes: z.array(change) })),
-    names: z
-      .record(z.string(), z.string())
-      .describe('The names of custom fields by key, and of the resources that the values contain by id'),
-  })
-  .meta({ id: 'RulesEffect', description: 'The effect of a held change of rules or lookups' });
-
-export type RulesEffect = z.input<typeof rulesEffect>;
-
 const progress = {
   people: count.describe('The number of people who are reconciled because of the decision'),
   left: count.describe('The number of them who are not reconciled yet'),
-  affected: count.optional().describe('Of a change of rules: the number of people whom it affects'),
 };
 
 const decision = z.int().min(1).describe('The number of a decision, by which its people are listed');
@@ -97,17 +69,12 @@ const group = z
     connection: id,
     cause,
     people: count,
-    isMore: z.boolean().describe('True if not all people were counted'),
     since: time,
     causedBy: z.string(),
     why: z.string(),
     ifDiscarded: z.string(),
     effects,
     examples: z.array(listedPerson),
-    generation: optionalInteger.describe('Of a change of rules that waits for a decision: its generation'),
-    effect: rulesEffect
-      .optional()
-      .describe('Of a change of rules that waits for a decision: its effect, once it is being computed'),
   })
   .meta({ id: 'HoldGroup', description: 'The people of a connection who are held for one cause' });
 
@@ -127,7 +94,6 @@ const decisionBody = z
       .min(0)
       .optional()
       .describe('Instead of `people`: the `people` of the group; 409 if it is another number by now'),
-    generation: optionalInteger.describe('With `count`: the `generation` of the group, if it has one'),
   })
   .refine(({ people, count }) => (people === undefined) !== (count === undefined), {
     path: ['people'],
@@ -241,38 +207,25 @@ const EXAMPLES = 3;
 async function toGroup(hold: HoldCount, requested: RequestedChanges[], deps: OperationDeps) {
   const { connection, cause, count, since } = hold;
   const policies = findPolicies(connection, deps);
-  const change = cause === 'rules' ? await findWaitingChange(connection, deps) : undefined;
   const examples = await deps.store.holds.findHeldPeople({ connection, cause, limit: EXAMPLES });
   const wanted = requested.find((one) => one.connection === connection && one.cause === cause);
-  const people = Math.max(count, change?.effect?.people ?? 0);
   return {
-    ...{ connection, cause, people, since },
-    isMore: change !== undefined && !change.effect?.isComplete,
-    causedBy: await causedBy(hold, deps.store),
+    ...{ connection, cause, people: count, since },
+    causedBy: causedBy(connection),
     why: causeTexts[cause].why(policies),
     ifDiscarded: causeTexts[cause].discarded,
-    effects: !change && wanted ? effectsOf(wanted, policies) : allChanged(people),
+    effects: wanted ? effectsOf(wanted, policies) : { archived: 0, deleted: 0, changed: count },
     examples: examples.map((person) => toPerson(person, policies)),
-    generation: change?.generation,
-    effect: change?.effect,
   };
 }
 
-async function findWaitingChange(
-  connection: string,
-  { store }: OperationDeps,
-): Promise<HeldRules | undefined> {
-  const held = await store.holds.findHeldRules(connection);
-  return held && held.answer === undefined ? held : undefined;
+function causedBy(connection: string): string {
+  return `the identity provider of connection ${connection}`;
 }
 
 function effectsOf(wanted: RequestedChanges, policies: Policies | undefined) {
   const deleted = policies?.deprovision === 'delete' ? wanted.delete : 0;
   return { archived: wanted.deactivate + wanted.delete - deleted, deleted, changed: wanted.change };
-}
-
-function allChanged(changed: number) {
-  return { archived: 0, deleted: 0, changed };
 }
 
 function toPerson(person: HeldPerson, policies: Policies | undefined) {
@@ -333,7 +286,7 @@ async function explainHold({ connection, id }: { connection: string; id: string 
     ...toPerson(person, policies),
     ...{ connection, cause },
     why: causeTexts[cause].why(policies),
-    causedBy: await causedBy({ connection, cause }, deps.store),
+    causedBy: causedBy(connection),
     ifApproved: approvalText(person, policies),
     ifDiscarded: causeTexts[cause].discarded,
     answer: answerTo(identity),
@@ -350,7 +303,7 @@ async function readDecision(
   const { holds } = deps.store;
   const at = Number(decision);
   const progress = Number.isSafeInteger(at) ? await holds.readProgress(connection, at) : undefined;
-  if (!progress || progress.people + (progress.affected ?? 0) === 0)
+  if (!progress || progress.people === 0)
     throw new OperationError('notFound', 'No person has this decision as the last one.');
   const people = await holds.listDecided(connection, at, { after, limit: limit + 1 });
   const listed = people.slice(0, limit);
@@ -386,12 +339,10 @@ const NOBODY_LEFT =
 
 /** Throws 409 if a group is not as large any more as the admin has seen it. */
 async function toSubject(
-  { connection, cause, people, count = 0, generation }: Decided,
+  { connection, cause, people, count = 0 }: Decided,
   holds: OperationDeps['store']['holds'],
 ): Promise<DecisionSubject> {
   if (people) return { connection, cause, people };
-  if (cause === 'rules' && generation !== undefined)
-    return { connection, cause, people: [], change: { generation, people: count } };
   const waiting = await holds.findUndecided(connection, cause);
   if (waiting.length > 0 && waiting.length !== count)
     throw new OperationError(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Connection } from '../provisioning/connection.ts';
 import type { Identity } from '../provisioning/identity.ts';
+import { needsAdmin } from '../provisioning/rules/decide-proposal.ts';
 import {
   authorOf,
   findReplacedSince,
@@ -8,7 +9,7 @@ import {
   type MappingDifference,
 } from '../provisioning/rules/mapping-versions.ts';
 import { identityForPreview } from '../provisioning/rules/preview-person.ts';
-import { needsApproval } from '../provisioning/rules/rules-change.ts';
+import { acceptRules, discardRules } from '../provisioning/rules/proposed-rules.ts';
 import type { RulesSnapshot } from '../provisioning/rules/rules-snapshot.ts';
 import { describeTravelFailure } from '../provisioning/travel-ports.ts';
 import { normalize } from '../schema/normalize.ts';
@@ -65,7 +66,7 @@ export type PreviewedRule = z.input<typeof traceEntry>;
 const previewedField = z
   .object({
     field: z.string(),
-    outcome: z.enum(['value', 'absent', 'unresolved', 'kept', 'once']),
+    outcome: z.enum(['value', 'absent', 'unresolved', 'kept']),
     value: optionalValue,
     isChanged: z.boolean().describe('True if the mapping in force has another result'),
     inForce: optionalValue.describe('The value that the mapping in force gives; absent if it gives none'),
@@ -91,7 +92,7 @@ const preview = z
     outOfScope: z
       .int()
       .describe('People whom the scope would leave out, without a call: they have no traveler, or keep it'),
-    needsApproval: z.boolean().describe('True if the change would be held for approval'),
+    needsApproval: z.boolean().describe('True if the change would wait for an admin'),
     fields: z.array(
       z.object({ field: z.string(), set: z.int(), cleared: z.int(), again: z.int(), released: z.int() }),
     ),
@@ -112,7 +113,18 @@ const preview = z
 
 export type ListedMappingPreview = z.input<typeof preview>;
 
-const change = z.object({ outcome: z.enum(['applied', 'unchanged']), version: versionNumber, generation });
+const digest = z.string().max(100).describe('The `digest` of the proposed rules');
+
+const change = z.object({
+  outcome: z
+    .enum(['applied', 'unchanged', 'proposed'])
+    .describe(
+      'proposed: it would change more than 100 people, or not all were looked at yet, and the mapping before it stays in force',
+    ),
+  version: versionNumber,
+  generation,
+  digest: digest.optional().describe('Of a mapping that is proposed'),
+});
 
 /** The errors of operations that compute with a mapping. */
 const computing = ['busy', 'tooCostly'] satisfies ErrorCode[];
@@ -130,6 +142,7 @@ const restoreBody = z.strictObject({
 
 const previewBody = z.strictObject({
   text: text.optional().describe('Without it: what the mapping in force has still to send'),
+  proposed: digest.optional().describe('Instead of a text: the `digest` of the proposed rules'),
   examples: z.int().min(0).max(100).default(10),
   valuesSince: versionNumber
     .optional()
@@ -222,6 +235,16 @@ export const mappingChangeOperations = {
       errors: ['conflict', ...computing],
     },
     ({ params, body }, deps, context) => restoreVersion(connectionOf(params, deps), body, deps, context),
+  ),
+  decideProposedMapping: mappingOperation(
+    {
+      ...{ method: 'post', path: '/mappings/{connection}/proposed', tag: 'Mappings', access: 'admin' },
+      summary: 'Put proposed rules in force, or discard them until their content changes again',
+      body: z.strictObject({ digest, answer: z.enum(['accepted', 'discarded']) }),
+      result: z.object({ answer: z.enum(['accepted', 'discarded']) }),
+      errors: ['conflict'],
+    },
+    ({ params, body }, deps, context) => decideProposed(connectionOf(params, deps).id, body, deps, context),
   ),
 } satisfies Operations;
 
@@ -318,19 +341,25 @@ function readUser(body: JsonObject): JsonObject {
 
 async function previewEverybody(
   connection: Connection,
-  { text, examples, valuesSince }: z.output<typeof previewBody>,
+  { text: given, proposed: digest, examples, valuesSince }: z.output<typeof previewBody>,
   deps: MappingDeps,
   caller: Caller,
 ) {
-  const inForce = await currentRules(connection, deps);
+  const current = await currentRules(connection, deps);
   const ownUser = await connection.lookups.readOwnUser();
+  const { rules } = deps.store;
+  const proposed = digest === undefined ? undefined : await requireProposed(connection.id, digest, deps);
+  const text = proposed ? textOf(proposed.mapping) : given;
   const putBackSince =
     valuesSince === undefined
-      ? undefined
-      : await findReplacedSince(deps.store.rules, connection.id, valuesSince);
+      ? proposed?.putBackSince
+      : await findReplacedSince(rules, connection.id, valuesSince);
+  // A command has read the collection of now, which is not in force while it is proposed.
+  const accepted = proposed?.collection && (await rules.find(connection.id))?.lookups?.scimUserMappings;
+  const inForce = accepted ? withAcceptedCollection(current, accepted) : current;
   const input = {
     ...previewInput(connection, text, inForce),
-    ...{ ownUser, examples, putBackSince },
+    ...{ ownUser, examples, putBackSince, collection: proposed?.collection },
   };
   const preview = await deps.tasks.run('previewEverybody', input, taskContext(deps, caller));
   if ('faults' in preview) throw faulty(preview.faults);
@@ -339,8 +368,15 @@ async function previewEverybody(
     ...{ people, changed, created, pending, outOfScope },
     ...{ fields, findings, names, examples: preview.examples },
     isCut: preview.isCut === true,
-    needsApproval: needsApproval(preview),
+    needsApproval: needsAdmin(preview),
   };
+}
+
+function withAcceptedCollection(
+  { lookups, ...snapshot }: RulesSnapshot,
+  scimUserMappings: RulesSnapshot['lookups']['scimUserMappings'],
+): RulesSnapshot {
+  return { ...snapshot, lookups: { ...lookups, scimUserMappings } };
 }
 
 function faulty(faults: MappingFault[]): OperationError {
@@ -357,24 +393,57 @@ async function applyText(
 ) {
   const { mapping, faults } = await check(connection, text, deps, context);
   if (!mapping || faults.length > 0) throw faulty(faults);
-  const result = await deps.provisioning.applyMapping({
-    ...{ connection: connection.id, mapping, ...version },
-    source: context.caller?.kind === 'command' ? 'command' : 'page',
-    author: context.caller?.shownName ?? '',
-    now: deps.now(),
-  });
+  const isCommand = context.caller?.kind === 'command';
+  const change = {
+    ...{ mapping, ...version, author: context.caller?.shownName ?? '' },
+    source: isCommand ? ('command' as const) : ('page' as const),
+  };
+  // A server goes on to count after the answer; a command may find none.
+  const signal = isCommand ? undefined : AbortSignal.timeout(COUNT_MS);
+  const result = await deps.provisioning.applyMapping(connection, change, signal);
   if (result.outcome === 'conflict') throw conflict(result);
   if (result.outcome === 'applied') await planAgainInShadow(connection, deps);
-  const { before, ...change } = result;
-  context.note({ version: change.version, before });
-  return change;
+  const { before, ...outcome } = result;
+  context.note({ outcome: outcome.outcome, version: outcome.version, before });
+  return outcome;
+}
+
+/** The time for which a request waits until the people are counted whom a mapping would change, in milliseconds. */
+const COUNT_MS = 4_000;
+
+/** Finds the proposed rules that were shown. Throws 409 if there are others by now, or none. */
+async function requireProposed(connection: string, digest: string, { store: { rules } }: MappingDeps) {
+  const { proposed } = await rules.findProposals(connection);
+  if (proposed?.digest === digest) return proposed;
+  const now = proposed ? 'Other rules are proposed by now' : 'No rules are proposed any more';
+  throw new OperationError('conflict', `${now}. Nothing was decided: look again.`);
+}
+
+/** Carries out the decision of an admin about the proposed rules that were shown. */
+async function decideProposed(
+  connection: string,
+  { digest, answer }: { digest: string; answer: 'accepted' | 'discarded' },
+  deps: MappingDeps,
+  { note }: Pick<OperationContext, 'note'>,
+) {
+  note({ digest, answer });
+  const proposed = await requireProposed(connection, digest, deps);
+  const decider = { rules: deps.store.rules, runtime: { now: deps.now } };
+  const isDone =
+    answer === 'accepted'
+      ? await acceptRules(decider, connection, proposed)
+      : await discardRules(decider, connection, proposed);
+  if (!isDone)
+    throw new OperationError('conflict', 'Somebody else has decided. Nothing was decided now: look again.');
+  deps.provisioning.refreshRules();
+  return { answer };
 }
 
 const BATCH = 500;
 
 /**
  * Makes the people of a connection in shadow mode due, so that they are planned at once: after a command a running service would see the new
- * rules within a minute only. In the other modes the service first decides whether the change is held.
+ * rules within a minute only.
  */
 async function planAgainInShadow({ id }: Connection, { store, now, wake }: MappingDeps): Promise<void> {
   const shadow = await store.modes.readShadow(id);

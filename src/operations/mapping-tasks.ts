@@ -16,17 +16,14 @@ import { findUndeclaredNames } from '../translator/mapping/extension-names.ts';
 import type { MappingFault } from '../translator/mapping/mapping-faults.ts';
 import { type Mapping, type ParsedMapping, parseMapping } from '../translator/mapping/mapping-file.ts';
 import { compileRules } from '../translator/rules.ts';
-import type { Lookups, UserGroup } from '../translator/translation.ts';
+import type { Lookups, ScimUserMapping, UserGroup } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
 
 // The tasks get and return data only, so that they can run in a thread. The database stays where it is open: a task asks it by `StoredReads`.
 
 /** The reads of the database that a task may ask for. */
 export interface StoredReads
-  extends Pick<
-    Identities,
-    'findById' | 'find' | 'findHolder' | 'isErased' | 'isWaitedFor' | 'findWaiters' | 'findPage'
-  > {
+  extends Pick<Identities, 'findById' | 'find' | 'findHolder' | 'isErased' | 'isWaitedFor' | 'findPage'> {
   findReferenceRows: References['findRows'];
   findMemberships: Memberships['findOf'];
   findUnknownGroupNames: Memberships['findUnknownNames'];
@@ -82,6 +79,8 @@ export interface Tasks {
       ownUser: TravelAnswer<TravelUser>;
       examples: number;
       putBackSince: number | undefined;
+      /** Other rules of the travel service than those in force. */
+      collection: ScimUserMapping[] | undefined;
     };
     result: Faulty | MappingPreview;
   };
@@ -142,13 +141,12 @@ export function mappingTasks(reads: StoredReads, { maxMs, ...progress }: TaskOpt
       const person = { identity, groups, account, policies };
       return previewPerson(stored, person, { inForce: compile(inForce), next });
     },
-    previewEverybody: async ({ text, connection, inForce, ownUser, examples, putBackSince }) => {
+    previewEverybody: async ({ text, connection, inForce, ownUser, examples, putBackSince, collection }) => {
       const parsed = text === undefined ? undefined : parseText(text);
       if (parsed && 'faults' in parsed) return parsed;
-      const present = compile(inForce);
-      const change = parsed
-        ? { from: present, to: { ...toRulesSnapshot(parsed, inForce.lookups), putBackSince } }
-        : { from: undefined, to: present };
+      const change = { from: parsed && compile(inForce), to: compile(inForce) };
+      const nextLookups = withCollection(inForce.lookups, collection);
+      if (parsed) change.to = { ...toRulesSnapshot(parsed, nextLookups), putBackSince };
       const lookups = { ...noCalls<Connection['lookups']>(), readOwnUser: async () => ownUser };
       const readOnly: Connection = { ...connection, travel: noCalls<Connection['travel']>(), lookups };
       const until = performance.now() + maxMs;
@@ -176,6 +174,10 @@ function withinLimits(faults: MappingFault[]): MappingFault[] {
   return faults
     .slice(0, MAX_FAULTS)
     .map(({ path, problem, remedy }) => ({ path: cut(path), problem: cut(problem), remedy: cut(remedy) }));
+}
+
+function withCollection(lookups: Lookups, collection: ScimUserMapping[] | undefined): Lookups {
+  return collection ? { ...lookups, scimUserMappings: collection } : lookups;
 }
 
 function compile({ mapping, ...inForce }: RulesData): RulesSnapshot {

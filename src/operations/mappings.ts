@@ -17,7 +17,7 @@ import { mappingSources } from '../translator/mapping/mapping-file.ts';
 import { type ConfiguredConnection, findConnection, type MappingDeps, type OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { mappingOperation, type Operations, operation } from './operation.ts';
-import { limit, optionalInteger, optionalText, time } from './schemas.ts';
+import { limit, optionalText, time } from './schemas.ts';
 
 /** The number of a version. */
 export const versionNumber = z
@@ -67,6 +67,28 @@ const difference = z
   .meta({ id: 'MappingDifference' });
 
 export type ListedMappingDifference = z.input<typeof difference>;
+
+const proposedRules = z
+  .object({
+    digest: z.string().describe('Names what is proposed; a decision names the one that was shown'),
+    since: time,
+    state: z
+      .enum(['counting', 'waits'])
+      .describe(
+        'counting: the people whom it would change are counted; waits: they are more than 100, and an admin decides',
+      ),
+    source: z.enum(mappingSources),
+    author: optionalText,
+    text: storedText,
+    difference,
+    collection: difference
+      .pick({ addedRules: true, removedRules: true })
+      .optional()
+      .describe('The changes of the rules of the travel service; absent if they stay'),
+  })
+  .meta({ id: 'ProposedRules', description: 'Rules that are not in force yet' });
+
+export type ListedProposedRules = z.input<typeof proposedRules>;
 
 const otherRule = z
   .object({
@@ -179,17 +201,20 @@ export const mappingOperations = {
       summary: 'Read how far people follow the mapping in force',
       result: z.object({
         state: z
-          .enum(['done', 'running', 'held', 'discarded'])
-          .describe(
-            'done: everybody is translated with it; running: the rest is; held: the change waits for an approval; discarded: an admin has decided against it',
-          ),
+          .enum(['done', 'running'])
+          .describe('done: everybody is translated with it; running: the rest is'),
         left: z.int().describe('People who were last translated with earlier rules; at most 10,000'),
-        affected: optionalInteger.describe(
-          'Of a change that waits: the people whom it changes, at least 101 until all are counted',
-        ),
       }),
     },
     ({ params }, deps) => readProgress(idOf(params, deps), deps),
+  ),
+  readProposedMapping: operation(
+    {
+      ...{ method: 'get', path: '/mappings/{connection}/proposed', tag: 'Mappings', access: 'viewer' },
+      summary: 'Read the rules that are proposed, while those in force stay so',
+      result: z.object({ proposed: proposedRules.optional() }),
+    },
+    async ({ params }, deps) => ({ proposed: await describeProposed(idOf(params, deps), deps) }),
   ),
   listMappingVersions: operation(
     {
@@ -246,14 +271,28 @@ export function textOf(mapping: unknown): string {
 const MAX_LEFT = 10_000;
 
 /** Reads how far people follow the rules in force. */
-async function readProgress(id: string, { store: { rules, holds }, now }: OperationDeps) {
+async function readProgress(id: string, { store: { rules }, now }: OperationDeps) {
   const generation = (await rules.findHead(id, now()))?.generation ?? 0;
-  const left = await holds.countTranslatedEarlier(id, generation, MAX_LEFT);
-  if (left === 0) return { state: 'done' as const, left };
-  const change = await holds.findHeldRules(id);
-  if (change?.generation !== generation || change.answer === 'approved')
-    return { state: 'running' as const, left };
-  return { state: change.answer ?? ('held' as const), left, affected: change.people };
+  const left = await rules.countTranslatedEarlier(id, generation, MAX_LEFT);
+  return { state: left === 0 ? ('done' as const) : ('running' as const), left };
+}
+
+async function describeProposed(id: string, { store: { rules } }: OperationDeps) {
+  const { proposed } = await rules.findProposals(id);
+  const inForce = await rules.find(id);
+  if (!proposed || !inForce) return undefined;
+  const { digest, since, source, author, mapping, collection, people } = proposed;
+  const rulesOf = (scimUserMapping: unknown) => ({ scimUserMapping });
+  const { members: _, ...changes } = compareMappings(
+    rulesOf(inForce.lookups?.scimUserMappings),
+    rulesOf(collection),
+  );
+  return {
+    ...{ digest, since, source, author, text: textOf(mapping) },
+    state: people === undefined ? ('counting' as const) : ('waits' as const),
+    difference: compareMappings(inForce.mapping, mapping),
+    ...(collection && { collection: changes }),
+  };
 }
 
 /** Reads a mapping of the history, and what it has changed. */

@@ -14,10 +14,10 @@ import {
   emptyCounts,
   isFailed,
 } from './activity.ts';
-import { demoDayStates, findConnection, type ServiceDeps } from './deps.ts';
+import { demoDayStates, type ServiceDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
-import { type Operations, operation, serviceOperation } from './operation.ts';
-import { count, optionalInteger, optionalText, optionalTime, pause, time } from './schemas.ts';
+import { type Operations, serviceOperation } from './operation.ts';
+import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
 
 const exchange = z
   .object({
@@ -40,11 +40,6 @@ const connection = z
     waiting: count.describe('People with changes that are not in the travel service yet'),
     lastRequest: exchange.optional().describe('Of the identity provider, within a day'),
     lastCall: exchange.optional().describe('Of the travel API, within a day'),
-    paused: pause
-      .optional()
-      .describe(
-        'The people whose changes wait in the pause, by what would be sent; absent unless the connection is paused',
-      ),
     mode: z.enum(connectionModeNames),
     since: optionalTime.describe('The time at which the mode began; absent while it is live'),
     lastImport: z
@@ -124,20 +119,6 @@ export const overviewOperations = {
     },
     (_input, deps) => readOverview(deps, deps.activity),
   ),
-  resumeConnection: operation(
-    {
-      ...{ method: 'post', path: '/connections/{id}/resume', tag: 'Overview', access: 'admin' },
-      summary: 'Let a paused connection go on',
-      errors: ['notFound', 'conflict'],
-    },
-    async ({ params: { id } }, deps, { note }) => {
-      note({ connection: id });
-      findConnection(deps, id);
-      if (!(await deps.store.modes.resume(id, deps.now())))
-        throw new OperationError('conflict', 'The connection is not paused.');
-      deps.wake();
-    },
-  ),
   playDemoDay: serviceOperation(
     {
       ...{ method: 'post', path: '/demo-day', tag: 'Overview', access: 'admin' },
@@ -204,7 +185,7 @@ async function readConnections(deps: ServiceDeps, summaries: PeopleSummary[], re
   const { tasks, modes } = deps.store;
   const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
   const faults = deps.provisioning.mappingFaults();
-  const [listed, paused] = [await modes.list(), await modes.listPaused()];
+  const listed = await modes.list();
   // The last one, because it begins to count what is old in the background.
   const activity = await reader.read();
   const connections = deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
@@ -212,7 +193,6 @@ async function readConnections(deps: ServiceDeps, summaries: PeopleSummary[], re
     const { states } = summaries.find(ofThis) ?? { states: undefined };
     const importState = imports.find(ofThis)?.state;
     const lastImport = lastImportOf(importState);
-    const restored = paused.find(ofThis);
     const isFollowed = feeds.some((feed) => ofThis(feed) && isFeedFollowed(feed.state));
     const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
     return {
@@ -221,7 +201,6 @@ async function readConnections(deps: ServiceDeps, summaries: PeopleSummary[], re
       ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0 },
       lastRequest: toLastExchange(activity.findLast(id, 'scim')),
       lastCall: toLastExchange(activity.findLast(id, 'travel')),
-      paused: restored && { ...restored, isImported: (lastImport?.at ?? 0) > restored.since },
       lastImport: lastImport && { ...lastImport, isIncomplete: isIncompleteImport(importState) },
       feed: source ? feed : ('off' as const),
       mappingFaults: faults.find(ofThis)?.count ?? 0,

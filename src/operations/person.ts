@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { isOfBridge } from '../log/exchange.ts';
 import type { Identity } from '../provisioning/identity.ts';
-import { identityStates, successionEffects } from '../provisioning/identity.ts';
+import { identityStates } from '../provisioning/identity.ts';
 import { fieldStandings } from '../provisioning/people/explain-fields.ts';
 import { personStatuses, readExplanation } from '../provisioning/people/explain-person.ts';
 import { findPredecessor, joinPeople } from '../provisioning/people/join-people.ts';
 import { displayNameOf } from '../provisioning/people/people.ts';
-import { verdicts } from '../provisioning/users/evidence.ts';
-import type { OperationDeps } from './deps.ts';
+import { evidenceRows } from '../provisioning/people/who-is-who.ts';
+import { findConnection, type OperationDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, operation } from './operation.ts';
 import {
+  count,
   findingMembers,
   id,
   optionalInteger,
@@ -73,13 +74,11 @@ const explanation = z
     ),
     predecessor: z
       .object({
-        verdict: z.enum(verdicts),
-        row: z.int().min(1).max(7),
-        effect: z.enum(successionEffects),
+        row: z.union([z.literal(evidenceRows), z.literal('joined')]),
         ...{ connection: z.string(), id: optionalText, travelId: optionalText },
       })
       .optional()
-      .describe('The leaver in whose place the person is, with the row of the table of evidence'),
+      .describe('The user in whose place the person is, with the row of the table that says who is who'),
     travelId: optionalText,
     version: z.int(),
     reconciledVersion: optionalInteger.describe('The version that fields and findings belong to'),
@@ -140,6 +139,24 @@ export const personOperations = {
       note({ userName: desired.userName });
       await deps.store.reconcileQueue.markDirty(connection, [id], deps.now());
       deps.wake();
+    },
+  ),
+  sendAgain: operation(
+    {
+      ...{ method: 'post', path: '/connections/{id}/send-again', tag: 'People', access: 'admin' },
+      summary:
+        'After a restored backup, send the stored values of a person, or of everybody in the connection, where the travelers have others',
+      body: z.strictObject({ person: id.optional().describe('The SCIM id; everybody if it is absent') }),
+      result: z.object({ people: count }),
+      errors: ['notFound'],
+    },
+    async ({ params, body: { person } }, deps, { note }) => {
+      note({ connection: params.id, person });
+      findConnection(deps, params.id);
+      const people = await deps.store.restored.sendAgain(params.id, person, deps.now());
+      note({ people });
+      deps.wake();
+      return { people };
     },
   ),
   joinPerson: operation(

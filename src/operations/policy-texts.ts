@@ -6,47 +6,14 @@ type Choices = typeof policyChoices;
 
 /** The effect of each choice of a policy. */
 const choiceTexts: { [Name in keyof Choices]: Record<Choices[Name][number], string> } = {
-  onExistingUser: {
-    link: 'A new user with the email address of an existing traveler is linked to it.',
-    refuse: 'A new user with the email address of an existing traveler is refused.',
-  },
-  existingPeople: {
-    list: 'People whom no identity provider has written are listed, and can be imported and matched.',
-    match:
-      'People whom no identity provider has written are found by a search for one of them, and are not listed.',
-  },
-  unclaimedDelete: {
-    hold: 'When somebody is deleted whom the identity provider has never written, the traveler stays, and an admin decides.',
-    archive:
-      'When somebody is deleted whom the identity provider has never written, the traveler is archived.',
-  },
   deprovision: {
     archive: 'When a user is deleted, the traveler is archived.',
     delete: 'When a user is deleted, the traveler is deleted.',
-  },
-  onReturn: {
-    separate: 'Another person who takes the place of a leaver gets a new traveler.',
-    revive: 'Another person who takes the place of a leaver gets the traveler without its values.',
-    hold: 'Another person who takes the place of a leaver waits for an admin.',
   },
   drift: {
     report: 'A field that was changed in the travel service stays, and is reported.',
     correct: 'A field that was changed in the travel service is changed back.',
   },
-  inactiveManager: {
-    keep: 'A manager who is deactivated stays the manager of the reports, with a finding.',
-    clear: 'A manager who is deactivated is removed from the reports.',
-  },
-  preexistingRoles: {
-    keep: 'A role that a traveler had before it was granted stays when the identity provider takes it away.',
-    adopt:
-      'A role that a traveler had before it was granted is removed when the identity provider takes it away.',
-  },
-};
-
-const reclaimTexts = {
-  false: 'An archived traveler keeps its email address.',
-  true: 'An archived traveler gives up its email address to a user who needs it.',
 };
 
 /** A policy with its value as in the settings file, what that does, and what else could be chosen. */
@@ -70,7 +37,7 @@ export function describePolicies(policies: Policies): DescribedPolicy[] {
       };
       return { name, description, value: value ?? false, text: valveText(valve), choices: [] };
     }
-    const texts: Record<string, string> = name === 'reclaimEmail' ? reclaimTexts : choicesOf(name);
+    const texts: Record<string, string> = choicesOf(name);
     const value = policies[name as keyof Policies]; // The schema has the policies.
     const choices = Object.entries(texts).map(([one, text]) => ({ value: one, text }));
     return { name, description, value, text: texts[String(value)] ?? '', choices };

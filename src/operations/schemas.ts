@@ -27,13 +27,6 @@ export const optionalTime = time.optional();
 
 export const count = z.int().min(0);
 
-/** The people whose changes wait because their connection is paused, by what would be sent. */
-export const pause = z.object({
-  since: time,
-  people: z.object({ create: count, reactivate: count, end: count, change: count }),
-  isImported: z.boolean().describe('True if an import has ended since the pause'),
-});
-
 /** The id of an object in a path. */
 export const id = z.string().min(1).max(200);
 

@@ -1,4 +1,3 @@
-import type { ConnectionModes } from '../store/connection-modes.ts';
 import type { BackgroundTasks } from '../store/queues/background-tasks.ts';
 import { type Tracing, traceWork } from '../tracing/tracing.ts';
 import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
@@ -8,9 +7,7 @@ import type { Memberships } from './groups/group-ports.ts';
 import { FEED_RECHECK_MS, type FeedTaskDeps, followFeed, takeFeedPosition } from './import/feed-task.ts';
 import { type Importer, type ImportResult, withFailedImport } from './import/import.ts';
 import type { Attempt, Reconciler } from './reconcile/run/reconciler.ts';
-import type { ChangeDescriber } from './rules/describe-change.ts';
-import type { RulesChanges } from './rules/rules-change.ts';
-import type { RulesSnapshot } from './rules/rules-snapshot.ts';
+import { type DecisionDeps, decideProposal } from './rules/decide-proposal.ts';
 import type { RulesSnapshots } from './rules/rules-snapshots.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';
@@ -57,11 +54,11 @@ export interface ReconcileDueDeps {
   tracing?: Tracing | undefined;
 }
 
-interface BackgroundDeps extends ReconcileDueDeps, Pick<FeedTaskDeps, 'feedFollowerOf'> {
+interface BackgroundDeps
+  extends ReconcileDueDeps,
+    Omit<DecisionDeps, 'runtime'>,
+    Pick<FeedTaskDeps, 'feedFollowerOf'> {
   rulesSnapshots: RulesSnapshots;
-  rulesChanges: RulesChanges;
-  modes: Pick<ConnectionModes, 'shadowSince'>;
-  changeDescriber: ChangeDescriber;
   connections: Connection[];
   /** Imports with the connection as given, whose calls are guarded by a lease. */
   runImport: Importer['run'];
@@ -70,7 +67,7 @@ interface BackgroundDeps extends ReconcileDueDeps, Pick<FeedTaskDeps, 'feedFollo
   reconcileSignalOf(connection: Connection): WakeSignal;
   /** Woken when an import must run before its interval is over. */
   importSignalOf(connection: Connection): WakeSignal;
-  memberships: Pick<Memberships, 'markSome' | 'nextEndMs'>;
+  memberships: DecisionDeps['memberships'] & Pick<Memberships, 'markSome'>;
   /** Woken when members of groups must be marked in batches. */
   membershipsSignalOf(connection: Connection): WakeSignal;
   /** Woken when rules or lookups have changed. */
@@ -221,45 +218,27 @@ function connectionAttribute({ id }: Connection) {
   return { 'jetbridge.connection': id };
 }
 
-/**
- * Reads and applies rules and lookups, then waits until they change or the interval is over. The effect of a held change is computed
- * meanwhile.
- */
+/** Reads and applies rules and lookups, and decides about proposed ones, then waits until they change or the interval is over. */
 async function rulesTurn(deps: BackgroundDeps, connection: Connection, signal: AbortSignal): Promise<void> {
-  const held = await applyRules(deps, connection, signal);
-  const over = new AbortController();
-  const stop = AbortSignal.any([signal, over.signal]);
-  const described = held && deps.changeDescriber.describe(connection, held, stop);
-  // A failure is thrown below, after the wait.
-  described?.catch(() => {});
+  await applyRules(deps, connection);
+  if ((await decideProposal(deps, connection, signal)) === 'inForce') await applyRules(deps, connection);
   await deps.runtime.wait(RULES_DELAY_MS, signal);
   await waitForSignal(
     deps,
     { wakeSignal: deps.rulesSignalOf(connection), ms: RULES_MS - RULES_DELAY_MS },
     signal,
   );
-  over.abort();
-  await described;
 }
 
-/** Returns the rules if they are held. */
-async function applyRules(
-  deps: BackgroundDeps,
-  connection: Connection,
-  signal: AbortSignal,
-): Promise<RulesSnapshot | undefined> {
+async function applyRules(deps: BackgroundDeps, connection: Connection): Promise<void> {
   const snapshot = await deps.rulesSnapshots.refresh(connection);
-  if ('kind' in snapshot) return undefined;
-  // In shadow mode nothing is sent under the new rules, so nothing needs to be held.
-  const isShadow = deps.modes.shadowSince(connection.id) !== undefined;
-  if (!isShadow && !(await deps.rulesChanges.mayFollow(connection, snapshot, signal))) return snapshot;
+  if ('kind' in snapshot) return;
   const now = deps.runtime.now();
   let marked = STALE_BATCH;
   while (marked === STALE_BATCH) {
     marked = await deps.reconcileQueue.markStaleDirty(connection.id, snapshot.generation, STALE_BATCH, now);
     if (marked > 0) deps.reconcileSignalOf(connection).wake();
   }
-  return undefined;
 }
 
 /** Makes the members of changed groups dirty if no other replica does so, then waits for the next change. */
@@ -285,8 +264,7 @@ async function markMembers(
     reconcileSignalOf(connection).wake();
     if (signal.aborted) return { state: undefined, dueMs: 0 };
   }
-  const endMs = (await memberships.nextEndMs(connection.id, now())) ?? MEMBERSHIPS_MS;
-  return { state: undefined, dueMs: Math.min(MEMBERSHIPS_MS, endMs) };
+  return { state: undefined, dueMs: MEMBERSHIPS_MS };
 }
 
 /** Imports if no other replica has done so within the interval, then waits for the next time. */

@@ -2,18 +2,7 @@ import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
 import type { Finding } from '../translator/translation.ts';
 import type { CustomFieldValue } from '../translator/traveler.ts';
-import type { Decision, ShadowCall, Succession } from './identity.ts';
-import type { EvidenceRow, Judgement } from './users/evidence.ts';
-
-/** The calls that a paused connection would send: the code of the finding about each, and the call as a noun. */
-export const plannedCalls = {
-  create: { code: 'pausedCreate', noun: 'the creation of a traveler' },
-  reactivate: { code: 'pausedReactivation', noun: 'the reactivation of the archived traveler' },
-  end: { code: 'pausedDeparture', noun: 'the archive or deletion of the traveler' },
-  change: { code: 'pausedChange', noun: 'a change of the traveler' },
-} as const;
-
-export type PlannedCall = keyof typeof plannedCalls;
+import { type Decision, type Identity, isSamePerson, type ShadowCall, type Succession } from './identity.ts';
 
 /** The findings about what a connection in shadow mode would do first once it is live: the code of each, and the call as a noun. */
 export const shadowCalls = {
@@ -23,6 +12,9 @@ export const shadowCalls = {
   reactivate: { code: 'shadowReactivation', noun: 'the reactivation of the archived traveler' },
   end: { code: 'shadowDeparture', noun: 'the archive or deletion of the traveler' },
 } as const satisfies Record<ShadowCall, unknown>;
+
+const sendAgain =
+  'Let the identity provider send the person again, or have the stored values sent: npx jetbridge people send-again, or "Send again" on the page of the person.';
 
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
@@ -59,14 +51,6 @@ export const findings = {
     value: travelId,
     reason: `The traveler ${travelId}, whom no identity provider has sent, has a further address of this user.`,
     remedy: `If both are one person, run: npx jetbridge people join ${travelId} ${own}`,
-  }),
-  existingUser: (email: string): Finding => ({
-    field: 'email',
-    code: 'existingUser',
-    value: email,
-    reason:
-      'A traveler with this address exists already, and the connection refuses to link it (onExistingUser).',
-    remedy: 'Set onExistingUser to "link", or remove the traveler from the travel service.',
   }),
   privileged: (): Finding => ({
     field: 'roles',
@@ -130,114 +114,58 @@ export const findings = {
     reason:
       'The identity provider has deleted a person whom it had never sent; the traveler is left alone until an admin has approved it.',
     remedy:
-      'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again; a client that deletes whom it does not know needs existingPeople "match".',
+      'Approve it (npx jetbridge holds approve) to archive the traveler, or discard it to list the person again.',
   }),
-  heldReturn: (judgement?: Judgement, traveler: keyof typeof heldTravelers = 'leavers'): Finding => ({
-    field: '*',
-    code: 'returnHeld',
-    reason: `This user takes the place of a leaver who ${judgement ? doubtOf(judgement) : 'is another person'}, and is given that traveler only after an admin has approved it.${heldTravelers[traveler].state}`,
-    remedy: `Approve it (npx jetbridge holds approve) to hand the traveler over with every field reset, or discard it ${heldTravelers[traveler].discarded}.`,
-  }),
-  /** The finding of a newcomer about the leaver in whose place it is; undefined if there is none. */
-  predecessor: (succession: Succession): Finding | undefined => {
-    const { verdict, effect, travelId } = succession;
-    const leaver = otherOf(succession);
-    if (effect === 'passedOn' || effect === 'waiting') return undefined;
-    if (effect === 'bothActive') return secondUser(succession);
-    const traveler = travelId === undefined ? {} : { value: travelId };
-    const outcome = {
-      revived: 'The traveler of the leaver was handed over without any value that could be removed.',
-      separate: 'The traveler of the leaver stays with the leaver.',
-      held: 'The traveler of the leaver is handed over only if an admin approves it.',
-    }[effect];
-    return {
-      field: '*',
-      code: verdict === 'unclear' ? 'personUnclear' : 'otherPerson',
-      ...traveler,
-      reason: `This user took the place of ${leaver}, who ${doubtOf(succession)}. ${outcome}`,
-      remedy: effect === 'revived' ? nothingToDo : joinRemedy(succession),
-    };
-  },
-  /** The finding of a leaver, or of a user who has a second one, about the newcomer. */
-  successor: (succession: Succession, own: string): Finding => {
-    const { verdict, effect } = succession;
-    const newcomer = otherOf(succession);
-    if (effect === 'bothActive') return secondUser(succession);
-    if (effect === 'passedOn')
+  /** The finding of a newcomer about the user in whose place it is; undefined if there is nothing to say. */
+  predecessor: (predecessor: Succession, own: Linked): Finding | undefined => {
+    const { connection, travelId } = predecessor;
+    if (!isSamePerson(predecessor))
       return {
         field: '*',
-        code: 'passedOn',
-        value: succession.id ?? '',
-        reason: `The traveler is that of ${newcomer} now, who is the same person${succession.row === 7 ? ', as an admin said' : `: ${rowText(succession)}`}.`,
-        remedy: nothingToDo,
+        code: 'otherPerson',
+        ...(travelId === undefined ? {} : { value: travelId }),
+        reason: `This user took the place of ${otherOf(predecessor)}, who is another person: ${rowText(predecessor)}. The traveler of the leaver stays with the leaver.`,
+        remedy: joinRemedy(predecessor),
       };
-    const outcome = {
-      revived: 'That user has the traveler now, without any value that could be removed.',
-      separate: 'The traveler stays with this user; it gives its email address up if the other one needs it.',
-      held: 'The traveler stays with this user, unless an admin approves the return of the other one (npx jetbridge holds).',
-      waiting: 'The traveler stays with this user until the other one is in the scope of the mapping.',
-    }[effect];
+    if (connection === own.connection) return secondUser(predecessor);
+    return travelId !== undefined && travelId === own.travelId ? movedFrom(connection) : undefined;
+  },
+  /** The finding of a leaver, or of a user who has a second one, about the newcomer; undefined if there is nothing to say. */
+  successor: (successor: Succession, own: Linked): Finding | undefined => {
+    const { connection, id = '' } = successor;
+    const newcomer = otherOf(successor);
+    if (!isSamePerson(successor))
+      return {
+        field: '*',
+        code: 'otherPerson',
+        value: id,
+        reason: `The place of this user was taken by ${newcomer}, who is another person: ${rowText(successor)}. The traveler stays with this user; it gives its email address up if the other one needs it.`,
+        remedy: `If both are one person, run: npx jetbridge people join ${own.id} ${id}`,
+      };
+    if (own.travelId !== undefined) return successor.row === 'joined' ? undefined : secondUser(successor);
+    if (connection !== own.connection) return movedTo(connection);
     return {
       field: '*',
-      code: verdict === 'unclear' ? 'personUnclear' : 'otherPerson',
-      value: succession.id ?? '',
-      reason: `The place of this user was taken by ${newcomer}, who ${doubtOf(succession)}. ${outcome}`,
-      remedy:
-        effect === 'revived'
-          ? nothingToDo
-          : `If both are one person, run: npx jetbridge people join ${own} ${succession.id ?? ''}`,
+      code: 'passedOn',
+      value: id,
+      reason: `The traveler is that of ${newcomer} now, who is the same person: ${rowText(successor)}.`,
+      remedy: nothingToDo,
     };
   },
-  heldRules: (): Finding => ({
-    field: '*',
-    code: 'rulesHeld',
-    reason: 'A change of rules or lookups would change more than 100 people, and waits for an admin.',
-    remedy:
-      'See what it would change (npx jetbridge preview --people), and approve or discard it (npx jetbridge holds approve --cause rules).',
-  }),
-  heldGroups: (): Finding => ({
-    field: '*',
-    code: 'groupsHeld',
-    reason:
-      'Within an hour, changes of groups have cleared or replaced values of 100 people. The groups that this person had before count until an admin decides.',
-    remedy:
-      'Check the groups in the identity provider, and approve or discard the change (npx jetbridge holds approve --cause groups).',
-  }),
-  groupsDiscarded: (): Finding => ({
-    field: '*',
-    code: 'groupsDiscarded',
-    reason:
-      'An admin has discarded a change of the groups of this person: the groups before it count until they change again.',
-    remedy: 'Correct the groups in the identity provider.',
-  }),
-  groupUnresolved: (group: string, until: number): Finding => ({
+  groupUnresolved: (group: string): Finding => ({
     field: '*',
     code: 'groupUnresolved',
     value: group,
-    reason: `The group "${group}" was deleted, or has lost all of its members at once. This person counts as a member until ${new Date(until).toISOString().slice(0, 16).replace('T', ' ')} UTC, because identity providers empty groups and fill them again.`,
-    remedy: 'Nothing needs to be done if the change is meant; else create or fill the group again.',
-  }),
-  movedFrom: (connection: string): Finding => ({
-    field: '*',
-    code: 'movedFrom',
-    value: connection,
-    reason: `The traveler was provisioned by the connection ${connection} before, which has deleted this person.`,
-    remedy: 'Nothing needs to be done, if the person is meant to have moved.',
-  }),
-  movedTo: (connection: string): Finding => ({
-    field: '*',
-    code: 'movedTo',
-    value: connection,
-    reason: `The traveler is provisioned by the connection ${connection} now, which has created a person with this address.`,
-    remedy: 'Nothing needs to be done, if the person is meant to have moved.',
+    reason: `The mapping names the group "${group}", of which this person was a member, and there is no such group any more. What the membership decides stays.`,
+    remedy:
+      'Create the group again or give it its name back in the identity provider, or remove the name from the mapping.',
   }),
   heldByLeaver: (email: string): Finding => ({
     field: 'email',
     code: 'emailHeldByLeaver',
     value: email,
-    reason: 'The traveler of somebody who left has this email address.',
-    remedy:
-      'Change the address of that traveler in the travel service, or set the policy reclaimEmail, with which leavers give their address up.',
+    reason: 'The traveler of somebody who left has this email address, and is about to give it up.',
+    remedy: 'Nothing: this address follows by itself.',
   }),
   erasedTraveler: (email: string): Finding => ({
     field: 'email',
@@ -265,14 +193,6 @@ export const findings = {
       'Jetbridge parks addresses at this domain (emailSwap.parkingDomain), where nobody has one of their own.',
     remedy: 'Correct the address in the identity provider, or choose another parking domain.',
   }),
-  swapBlocked: (email: string, others: string[]): Finding => ({
-    field: 'email',
-    code: 'emailSwapBlocked',
-    value: email,
-    reason: `The addresses of ${others.join(' and ')} are to be exchanged with this one, no free address is known to step aside to, and nobody can have a parking address: the travel API refuses it, or they are administrators.`,
-    remedy:
-      'Give one of them another address for a moment in the identity provider, or set emailSwap.parkingDomain to a domain that the travel API takes.',
-  }),
   forbidden: (field: string): Finding => ({
     field,
     code: 'forbidden',
@@ -295,17 +215,30 @@ export const findings = {
     code: 'rolePreexisting',
     value: field.slice('roles.'.length),
     reason:
-      'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away (preexistingRoles).',
-    remedy:
-      'Take the role away in the travel service if it is not meant to stay; the policy preexistingRoles "adopt" has roles removed that are granted from then on.',
+      'The traveler had this role before the identity provider granted it, and keeps it although the identity provider has taken it away.',
+    remedy: 'Take the role away in the travel service if it is not meant to stay.',
   }),
-  paused: (call: PlannedCall, fields: string[]): Finding => ({
+  restored: (field: string, stored: Json, shown: Json): Finding => ({
+    field,
+    code: 'restored',
+    value: withVisibleCharacters(shown),
+    reason: `The database was restored from a backup, which has ${textOf(stored)}; the traveler has ${textOf(shown)} and keeps it.`,
+    remedy: sendAgain,
+  }),
+  restoredMissing: (): Finding => ({
     field: '*',
-    code: plannedCalls[call].code,
-    ...(fields.length === 0 ? {} : { value: fields }),
-    reason: `The connection is paused: ${plannedCalls[call].noun} is not sent, because it may come from an older state.`,
+    code: 'restored',
+    reason:
+      'The database was restored from a backup, and the person has no traveler now: it may have been deleted since, so none is created.',
+    remedy: sendAgain,
+  }),
+  restoredDeparture: (): Finding => ({
+    field: 'archived',
+    code: 'restored',
+    reason:
+      'The database was restored from a backup, after which the person is to have no access; the traveler is active, so the departure waits.',
     remedy:
-      'Let the identity provider send everybody again, then let the connection go on: npx jetbridge connections resume, or "Let it go on" on the overview.',
+      'Approve or discard the departure under "Held", or let the identity provider send the person again.',
   }),
   shadow: (call: ShadowCall, fields: string[]): Finding => ({
     field: '*',
@@ -376,37 +309,41 @@ const retryTexts = {
   '*': 'Change the value in the travel service by hand, and ask its provider why the change has no effect; it is sent again when it changes in the identity provider, or when the mapping does.',
 } as Record<string, string> & { '*': string };
 
-/** The texts about the traveler of a leaver while a return is held: the leaver has it, or the user that was activated again. */
-const heldTravelers = {
-  leavers: { state: '', discarded: 'to leave the traveler with the leaver' },
-  archived: { state: '', discarded: 'to leave the traveler archived' },
-  active: {
-    state:
-      ' The traveler is still active: an admin has discarded the departure of the leaver, it had to wait for an admin, or the travel API has not carried it out.',
-    discarded: 'to archive the traveler',
-  },
-} as const;
-
 const nothingToDo = 'Nothing needs to be done.';
 
-/** The rows of the table of evidence (docs/architecture.md, Leaving and returning), as clauses. */
-const rowTexts: Record<EvidenceRow, string> = {
-  1: 'both were active at the same time and wanted one email address',
-  2: 'the user, its externalId, its employee number and its names are the same',
-  3: 'the externalIds are equal',
-  4: 'the employee numbers are equal',
-  5: 'the given names or the family names share no word',
-  6: 'the names are equal, and the departure is less than 90 days ago',
-  7: 'neither externalId, employee number nor names tell',
-};
+/** The user to whom a finding belongs, and its traveler. */
+type Linked = Pick<Identity, 'connection' | 'id' | 'travelId'>;
 
-function rowText({ row }: Judgement): string {
-  return `${rowTexts[row]} (row ${row} of the table of evidence)`;
+/** The rows of the table that says who is who (docs/architecture.md, Leaving and returning), as clauses. */
+const rowTexts = {
+  1: 'the externalIds are equal, or the user and its names are unchanged (row 1)',
+  2: 'the names and the address or userName are equal, and the departure is less than 90 days ago (row 2)',
+  3: 'neither an externalId nor the names and a recent departure say that both are one (row 3)',
+  joined: 'an admin has said so',
+} satisfies Record<Succession['row'], string>;
+
+function rowText({ row }: Succession): string {
+  return rowTexts[row];
 }
 
-function doubtOf(judgement: Judgement): string {
-  const who = judgement.verdict === 'other' ? 'is another person' : 'may be the same person or another one';
-  return `${who}: ${rowText(judgement)}`;
+function movedFrom(connection: string): Finding {
+  return {
+    field: '*',
+    code: 'movedFrom',
+    value: connection,
+    reason: `The traveler was provisioned by the connection ${connection} before, in which this person has left.`,
+    remedy: 'Nothing needs to be done, if the person is meant to have moved.',
+  };
+}
+
+function movedTo(connection: string): Finding {
+  return {
+    field: '*',
+    code: 'movedTo',
+    value: connection,
+    reason: `The traveler is provisioned by the connection ${connection} now, which has created this person.`,
+    remedy: 'Nothing needs to be done, if the person is meant to have moved.',
+  };
 }
 
 function otherOf({ id, travelId, connection }: Succession): string {
@@ -425,7 +362,7 @@ function secondUser(succession: Succession): Finding {
     code: 'secondUser',
     value: succession.id ?? '',
     reason:
-      `${otherOf(succession)} is the same person: ${rowText(succession)}. Both were active when the second one was created, and none takes the traveler of the other.`.replace(
+      `${otherOf(succession)} is the same person: ${rowText(succession)}. While both are active, none takes the traveler of the other.`.replace(
         /^t/,
         'T',
       ),

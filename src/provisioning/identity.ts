@@ -1,5 +1,6 @@
 import type { LeftOutValue } from '../schema/left-out.ts';
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
+import type { StatedPath } from '../schema/stated-attributes.ts';
 import type { AnnouncedFields } from '../translator/announced.ts';
 import type { ReplacedFields } from '../translator/replaced.ts';
 import type {
@@ -9,10 +10,9 @@ import type {
   Finding,
   RefusedFields,
   StoredTrace,
-  UserGroup,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
-import type { Judgement, PersonalValues } from './users/evidence.ts';
+import type { Departure, EvidenceRow } from './people/who-is-who.ts';
 
 /**
  * `synced`: the traveler has the desired values; `dirty`: a reconciliation is due; `pending`: there is too little data to
@@ -30,12 +30,6 @@ export const holdCauses = [
   'guarded',
   /** The IdP has deleted a person whom it had never written. */
   'neverProvisioned',
-  /** Another person takes the place of a leaver. */
-  'return',
-  /** A change of rules or lookups would change many people at once. */
-  'rules',
-  /** Changes of groups have cleared or replaced values of many people within a short time. */
-  'groups',
 ] as const;
 
 export type HoldCause = (typeof holdCauses)[number];
@@ -143,28 +137,20 @@ export interface Progress {
   reservation?: Reservation;
   late?: LateCalls | undefined;
   /**
-   * True if the traveler belonged to another person before and the values that are no longer wanted must still be
-   * removed.
+   * The user in whose place this one is, and whose traveler it does not have: another person, or the same one, while that user is active
+   * or this one is out of scope.
    */
-  reset?: true;
-  /** The value of `Origin.resetAt` for which the old values have been removed. */
-  resetDone?: number;
-  /** The leaver that a reconciliation has found in the place of this user. */
   predecessor?: Succession;
-  /** The address that the traveler had before it got a parking address. */
-  parkedFrom?: string;
   /** The userName under which an IdP has adopted a traveler that existed. While it stays, it is no reason to change the address. */
   adoptedAs?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
   /** The values that the traveler had when the bridge began to own their fields. */
   replaced?: ReplacedFields;
-  /** The fields that the IdP has written since the import. For these fields `Origin.baseline` no longer counts. */
+  /** The fields that the IdP has written since the import, or `*` for all. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
   /** The version of the user at which the traveler was first to be archived because the scope of the mapping leaves the person out. */
   leftScopeAt?: number;
-  /** The `count` of `Origin.writtenInPause` at which the traveler was compared with what the IdP has stated. */
-  comparedInPause?: number;
   /** The fields whose values the travel API has accepted, although the traveler shows others. */
   unconfirmed?: Record<FieldKey, UnconfirmedValue>;
   /** The texts that reads may show in another form than the answers of a PATCH. */
@@ -173,12 +159,6 @@ export interface Progress {
   missing?: MissingTraveler;
   /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
   bareSince?: number;
-  /** The memberships in groups named by the rules that the last outcome has followed; absent if the rules named none. */
-  memberships?: UserGroup[];
-  /** The memberships that an admin has discarded: those in `memberships` count until the groups of the user change again. */
-  discardedMemberships?: UserGroup[];
-  /** A digest of what the rules read of the user as a manager, when the people who report to the user were last made dirty for it. */
-  managerValues?: string;
   /** The first call that the bridge would send if the connection were not in shadow mode. */
   shadow?: ShadowPlan;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
@@ -190,43 +170,19 @@ export type ShadowCall = 'create' | 'link' | 'change' | 'reactivate' | 'end';
 
 /** The plan of one person in shadow mode. */
 export interface ShadowPlan {
-  /** The time at which shadow mode began. A plan of an earlier time does not count. */
-  since: number;
-  /** The time at which the plan became as it is. */
+  /** The time at which the plan became as it is. One of before the present time in shadow mode does not count. */
   at: number;
-  /** `none`: nothing would be called, for example because an admin must decide first. */
-  call: ShadowCall | 'none';
+  call: ShadowCall;
   /** The fields that the call would change; null stands for no value. */
   fields: Record<FieldKey, { before: Json; after: Json }>;
   /** The address of a traveler that would be created. */
   email?: string;
-  /** The limit that the call would count against. */
-  limit?: 'safetyValve' | 'groups';
 }
 
-/** The values of a user at its departure. A user who returns is compared with them. */
-export interface Departure extends Omit<PersonalValues, 'connection'> {
-  /** The time of the deactivation or DELETE, by the wall clock. */
-  at: number;
-}
-
-export const successionEffects = [
-  'separate',
-  'revived',
-  'held',
-  'passedOn',
-  'bothActive',
-  'waiting',
-] as const;
-
-/**
- * The judgement about a leaver and a newcomer, and what became of the leaver's traveler. `separate`: it stays with the leaver.
- * `revived`: the newcomer has it, without the leaver's values. `passedOn`: the newcomer has it as it is. `bothActive`: the leaver is
- * no leaver, and each keeps its own. `held`: an admin decides whether the newcomer gets it without the leaver's values. `waiting`: both are the same
- * person, who is not in the scope of the mapping; the newcomer gets the traveler once it is.
- */
-export interface Succession extends Judgement {
-  effect: (typeof successionEffects)[number];
+/** The judgement about a leaver and a newcomer, as each of the two keeps it. */
+export interface Succession {
+  /** The row of the table (`whoIsWho`); `joined`: an admin has said that both are one person. */
+  row: EvidenceRow | 'joined';
   /** The other user: on a newcomer the leaver, on a leaver the newcomer. */
   connection: string;
   /** Undefined for a traveler without an identity. */
@@ -239,10 +195,7 @@ export interface Succession extends Judgement {
 export interface StatedDeparture {
   /** The version of that write. */
   version: number;
-  /**
-   * True if the departure was discarded before, or was held when the user was activated for another person. It is then held again, however few
-   * people leave.
-   */
+  /** True if the departure was discarded before. It is then held again, however few people leave. */
   isRepeated?: true;
 }
 
@@ -251,49 +204,24 @@ export interface StatedDeparture {
  * desired state.
  */
 export interface Origin {
-  /**
-   * The values at the departure. After a reactivation they are kept for a day, in which names and externalId may follow
-   * (`returnedAt`).
-   */
+  /** The values at the departure of an inactive user. */
   departure?: Departure;
-  /** The time of the last reactivation, by the wall clock. */
-  returnedAt?: number;
   /** Set on users who were deactivated or deleted. */
   statedDeparture?: StatedDeparture;
-  /** The leaver whose place this user has taken. `Progress.predecessor` counts before it. */
-  predecessor?: Succession;
-  /** The user who has taken the place of this one. */
+  /** The user who has taken the place of this one, or who is a second one of the same person. */
   successor?: Succession;
-  /** Set on the tombstone of a traveler that was given up when two users were joined: no identity takes it over. */
-  isReplaced?: true;
-  /**
-   * The version of the write that passed the traveler to a different person. The old person's values are removed once
-   * for each such write.
-   */
-  resetAt?: number;
-  /** The version of the write that passes the traveler to a different person and first needs an admin's approval. */
-  returnAt?: number;
-  /** Set with `returnAt` if an admin had discarded the departure: the traveler stays active until the return is decided. */
-  leaverKeptActive?: true;
-  /** The connection that the traveler came from (`movedFrom`) or, on a tombstone, went to (`movedTo`). */
-  movedFrom?: string;
-  movedTo?: string;
   /**
    * The user as imported, if the first write of the IdP was a PATCH. A PATCH sets only some attributes: values that are
-   * unchanged since the import do not come from the IdP, so the bridge does not own their fields.
+   * unchanged since the import do not come from the IdP, so the bridge does not own their fields. After a restore it is the user as in the
+   * backup.
    */
   baseline?: ScimResource;
+  /** Set by a restore: what the IdP has stated of the user since, and `wholeResource` once an admin has the stored values sent again. */
+  stated?: readonly StatedPath[];
   /** The parts of references that the last write of them has changed (`countChangedParts`). */
   countedParts?: CountedParts;
   /** The values of the IdP's requests that the desired state does not have, because they do not fit the schema. */
   leftOut?: LeftOutValue[];
-  /** Set on a leaver whose traveler must give up its email address, because another user needs it. */
-  givesEmailUp?: true;
-  /**
-   * Set by a write of the IdP while the connection is paused: the time of the pause, the number of such writes, and what of the user they
-   * state (undefined: the whole user). These people are provisioned during that pause.
-   */
-  writtenInPause?: { pausedAt: number; count: number; stated?: ScimResource };
 }
 
 /** One SCIM user of one connection: the desired, applied and observed values, and the link to its traveler. */
@@ -402,6 +330,9 @@ export function userNameOf({ desired }: Pick<Identity, 'desired'>): string {
 const HOUR_MS = 3_600_000;
 const RETRY_MS: Record<FieldKey, number> = { archived: HOUR_MS, email: 24 * HOUR_MS };
 
+/** No check of a traveler is further away than this, in milliseconds. */
+export const LONGEST_CHECK_DELAY_MS = 24 * HOUR_MS;
+
 /** Returns the delay after which a value that was not applied is sent again, in milliseconds; undefined: it waits for a change. */
 export function retryDelay(key: FieldKey): number | undefined {
   return RETRY_MS[key];
@@ -419,10 +350,7 @@ export function nextCheckAt({
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** The succession by which an identity is in the place of a leaver. */
-export function predecessorOf(
-  { origin }: Pick<Identity, 'origin'>,
-  { progress }: Pick<Identity, 'progress'>,
-): Succession | undefined {
-  return progress.predecessor ?? origin.predecessor;
+/** True if the two are one person. */
+export function isSamePerson({ row }: Succession): boolean {
+  return row !== 3;
 }

@@ -1,44 +1,23 @@
 /** The policies that are a choice between treatments, each with its default first. The settings explain them (src/config/connection-schema.ts). */
 export const policyChoices = {
-  /** Of a new user whose email address an unlinked traveler has: link the two, or refuse to create the user. */
-  onExistingUser: ['link', 'refuse'],
-  /** With `match`, a client that removes whom it does not know sees nobody to remove: only a filter that names a person finds one. */
-  existingPeople: ['list', 'match'],
-  /** Of the DELETE of an unclaimed person whom the connection has never written. */
-  unclaimedDelete: ['hold', 'archive'],
-  /** Of another person in the place of a leaver: a separate traveler, that of the leaver without its values, or an admin decides. */
-  onReturn: ['separate', 'revive', 'hold'],
   /** Of a DELETE. A deactivation, in contrast, always archives, so that it can be undone. */
   deprovision: ['archive', 'delete'],
   /** Of an owned field that is changed in the travel service. */
   drift: ['report', 'correct'],
-  /** Of a manager whom the IdP has deactivated. */
-  inactiveManager: ['keep', 'clear'],
-  /** Of a role that a traveler had before the IdP granted it, when the IdP takes it away. */
-  preexistingRoles: ['keep', 'adopt'],
 } as const;
 
 /** The settings of a connection that decide what happens to its travelers, apart from the mapping of fields. */
 export type Policies = {
   [Name in keyof typeof policyChoices]: (typeof policyChoices)[Name][number];
 } & {
-  /** If true, an archived traveler gives up its email address when another user needs it. */
-  reclaimEmail: boolean;
   /** Limits how many people may leave within a time window; undefined means no limit. */
   safetyValve: SafetyValve | undefined;
 };
 
 /** The default policies, for connections whose settings contain none. */
 export const defaultPolicies: Policies = {
-  onExistingUser: 'link',
-  existingPeople: 'list',
-  unclaimedDelete: 'hold',
-  onReturn: 'separate',
   deprovision: 'archive',
   drift: 'report',
-  inactiveManager: 'keep',
-  preexistingRoles: 'keep',
-  reclaimEmail: false,
   safetyValve: { share: 0.05, minimum: 20, windowMs: 3_600_000 },
 };
 
@@ -55,10 +34,7 @@ export interface SafetyValve {
   windowMs: number;
 }
 
-/**
- * The modes of a connection. `live`: what the IdP states is carried out. `paused`: only for people whom the IdP writes since the pause began.
- * `shadow`: everything is planned, and nothing is sent.
- */
-export const connectionModeNames = ['live', 'shadow', 'paused'] as const;
+/** The modes of a connection. `live`: what the IdP states is carried out. `shadow`: everything is planned, and nothing is sent. */
+export const connectionModeNames = ['live', 'shadow'] as const;
 
 export type ConnectionMode = (typeof connectionModeNames)[number];

@@ -11,10 +11,8 @@ import type { ForeignValues } from './import/foreign-values.ts';
 import { type Importer, importer } from './import/import.ts';
 import { type Reconciler, reconciler } from './reconcile/run/reconciler.ts';
 import { reconcileWithinBudget } from './reconcile/run/within-budget.ts';
-import { changeDescriber } from './rules/describe-change.ts';
-import { applyMapping, type MappingChange, type MappingChangeResult } from './rules/mapping-versions.ts';
+import { applyMapping, type MappingChange, type MappingChangeResult } from './rules/apply-mapping.ts';
 import { mappingPreviewer } from './rules/preview-mapping.ts';
-import { rulesChanges } from './rules/rules-change.ts';
 import { type MappingFileResult, rulesSnapshots } from './rules/rules-snapshots.ts';
 import type { Runtime } from './runtime-ports.ts';
 import { type ExistingUserFinder, existingUserFinder } from './users/find-existing.ts';
@@ -53,21 +51,7 @@ export function provisioningService(options: ServiceOptions) {
     importer: deps.importer,
     mappingPreviewer: mappingPreviewer(deps),
     mappingFaults: deps.rulesSnapshots.mappingFaults,
-    /** Puts a mapping file in force that was read again, if its content has changed. */
-    applyMappingFile: async (connection: string, mapping: Mapping): Promise<MappingFileResult> => {
-      const state = stateOf({ id: connection });
-      const result = await deps.rulesSnapshots.applyFile(state.connection, mapping);
-      if (result.outcome === 'applied') state.rulesSignal.wake();
-      return result;
-    },
-    /** Puts a mapping of an admin in force, unless another one has replaced the expected one. */
-    applyMapping: async (change: MappingChange): Promise<MappingChangeResult> => {
-      const result = await applyMapping(deps.rules, change);
-      if (result.outcome === 'applied') stateOf({ id: change.connection }).rulesSignal.wake();
-      return result;
-    },
-    /** Returns the rules in force of a connection, and its lookups. */
-    currentRules: (connection: Connection) => deps.rulesSnapshots.inForce(stateOf(connection).connection),
+    ...mappingServices(deps, states),
     /** Reconciles every identity that is due, until none is left, and returns the number of attempts. */
     reconcileDue: async (): Promise<number> => {
       let attempts = 0;
@@ -99,6 +83,36 @@ export function provisioningService(options: ServiceOptions) {
       states.remove(id);
       deps.rulesSnapshots.forget(id);
     },
+  };
+}
+
+/** What admins and mapping files do with the rules in force. */
+function mappingServices(deps: ReturnType<typeof createDeps>, { of: stateOf, all }: ConnectionStates) {
+  return {
+    /** Puts a mapping file in force that was read again, if its content has changed. */
+    applyMappingFile: async (connection: string, mapping: Mapping): Promise<MappingFileResult> => {
+      const state = stateOf({ id: connection });
+      const result = await deps.rulesSnapshots.applyFile(state.connection, mapping);
+      if (result.outcome === 'applied' || result.outcome === 'proposed') state.rulesSignal.wake();
+      return result;
+    },
+    /** Puts a mapping of an admin in force, unless another one has replaced the expected one, or it has to wait (`applyMapping`). */
+    applyMapping: async (
+      connection: { id: string },
+      change: MappingChange,
+      signal?: AbortSignal,
+    ): Promise<MappingChangeResult> => {
+      const state = stateOf(connection);
+      const result = await applyMapping(deps, state.connection, { change, signal });
+      if (result.outcome !== 'unchanged') state.rulesSignal.wake();
+      return result;
+    },
+    /** Makes all connections read their rules again soon. */
+    refreshRules: (): void => {
+      for (const { rulesSignal } of all()) rulesSignal.wake();
+    },
+    /** Returns the rules in force of a connection, and its lookups. */
+    currentRules: (connection: Connection) => deps.rulesSnapshots.inForce(stateOf(connection).connection),
   };
 }
 
@@ -175,8 +189,7 @@ function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, 
       membershipsSignal.wake();
     },
   };
-  const changes = rulesChanges(shared);
-  const { reconcile, reconcileWrite, ...otherReconciler } = reconciler({ ...shared, rulesChanges: changes });
+  const { reconcile, reconcileWrite, ...otherReconciler } = reconciler(shared);
   const { find } = existingUserFinder(shared);
   const { run: runImport } = importer(shared);
   const importing: Importer = {
@@ -184,8 +197,6 @@ function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, 
   };
   return {
     ...shared,
-    rulesChanges: changes,
-    changeDescriber: changeDescriber(shared),
     runImport,
     reconciler: {
       ...otherReconciler,

@@ -1,15 +1,6 @@
 import type { AppliedFields } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
 import type { Identity, Origin, Outcome, Progress, Succession } from './identity.ts';
-import type {
-  HiddenPeople,
-  ListPage,
-  ListQuery,
-  ListScan,
-  SortKey,
-  UserField,
-  UserOrder,
-} from './users/list-ports.ts';
+import type { ListPage, ListQuery, ListScan, SortKey, UserField, UserOrder } from './users/list-ports.ts';
 
 /** A lease to acquire or to extend. */
 export interface LeaseRequest {
@@ -60,33 +51,27 @@ export type IdentityChange =
       leaseEndedBy?: number;
     }
   /**
-   * Notes on a user that another one has taken its place, and marks it dirty. With `givesEmailUp` its traveler gives up its email
-   * address; this applies only to a leaver.
+   * Notes on a user that another one has taken its place, and marks it dirty. Another person takes the place of a leaver only (row 3); a
+   * second user of the same person is noted on an active one.
    */
-  | {
-      kind: 'noteSuccessor';
-      connection: string;
-      id: string;
-      successor: Succession;
-      givesEmailUp: boolean;
-    }
+  | { kind: 'noteSuccessor'; connection: string; id: string; successor: Succession }
   /**
    * Links a live identity that has no traveler to one that no identity has after the changes before. The next attempt reads the
    * traveler. The applied values are those of the leaver.
    */
   | { kind: 'link'; id: string; travelId: string; applied: AppliedFields }
-  /** Takes the traveler away from a live identity, and ends the identity's lease. */
-  | { kind: 'unlink'; id: string }
+  /** Takes the traveler away from a live identity, and ends the identity's lease. `predecessor`: the tombstone that has the traveler now. */
+  | { kind: 'unlink'; id: string; predecessor?: Succession }
   /**
    * Deletes an unclaimed identity because a user of the IdP takes its place. Its memberships, and the references to it, move to `heir`,
    * the identity of the same person.
    */
   | { kind: 'deleteUnclaimed'; id: string; heir?: Pick<Identity, 'id' | 'lastModified'> | undefined };
 
-/** The outcome of an attempt that holds the lease `token`, and what is known of the identity that it was based on. */
+/** The outcome of an attempt that holds the lease `token`, and the identity that it was based on. */
 export interface LeasedOutcome {
   token: string;
-  before: { revision: number; travelId?: string | undefined; observed?: TravelUser | undefined };
+  before: Pick<Identity, 'revision'>;
   outcome: Outcome;
 }
 
@@ -102,8 +87,6 @@ export type IdentityMatch =
   | { by: 'travelId'; value: string }
   /** The employee number, without case. */
   | { by: 'employeeNumber'; value: string }
-  /** The attribute that names managers (`saveNamingValues`), without case. */
-  | { by: 'naming'; attribute: string; value: string }
   /** The email address of the linked traveler as last read. */
   | { by: 'travelEmail'; value: string };
 
@@ -151,8 +134,6 @@ export interface NewUser {
   userName: string;
   externalId: string | undefined;
   email: string | undefined;
-  /** As `employeeNumberKey` returns it. */
-  employeeNumber: string | undefined;
 }
 
 /** The condition that a user has no matches (see `NewUserMatches`), and that the rules in force are of this generation. */
@@ -172,10 +153,6 @@ export interface NewUserMatches {
   holder: Identity | undefined;
   /** The claimed identity of the account that is creating a traveler with the address. */
   creator: Identity | undefined;
-  /** Identities of the account with the employee number; undefined if there are too many to list. */
-  employeeNumber: Identity[] | undefined;
-  /** Identities of the account that wait for the address; if there are very many, only some of them. */
-  waiters: Identity[];
   /** The generation of the rules in force at this moment. */
   generation: number;
 }
@@ -204,19 +181,13 @@ export interface Identities {
    * them.
    */
   findPage(connection: string, from: number | SortKey, limit: number): Promise<IdentityPage>;
-  /** Returns one page of the live identities, with an exact total. By default nobody is hidden. */
+  /** Returns one page of the live identities, with an exact total. `hidden` is the traveler whose person is left out while unclaimed. */
   list(
     connection: string,
     query: ListQuery<UserField, UserOrder>,
     scan: ListScan<ListedIdentity>,
-    hidden?: HiddenPeople,
+    hidden?: string,
   ): Promise<ListPage<ListedIdentity>>;
-  /** Replaces the values by which `find` finds the identity as a manager, all of one attribute. */
-  saveNamingValues(
-    connection: string,
-    id: string,
-    naming: { attribute: string; values: string[] },
-  ): Promise<void>;
   /**
    * Commits all changes or none. `unleased`: committed, but without the lease, the progress and the end of an update;
    * `stale`: an identity no longer has its expected version, or the condition of an insert does not hold; `duplicate`: another live identity has the userName.
@@ -224,21 +195,13 @@ export interface Identities {
   commit(connection: string, changes: IdentityChange[]): Promise<'done' | 'unleased' | 'stale' | 'duplicate'>;
   /**
    * Returns the claimed identity, in any connection of the account, that is linked to this traveler or is creating it.
-   * `travelEmailKey` is an address as `addressKey` returns it.
    */
   findHolder(
     account: string,
-    match: { travelId: string } | { travelEmail: string } | { travelEmailKey: string } | { creating: string },
+    match: { travelId: string } | { travelEmail: string } | { creating: string },
   ): Promise<Identity | undefined>;
   /** Returns true if an active identity of the account other than `except` waits for the address. */
   isWaitedFor(account: string, email: string, except: string): Promise<boolean>;
-  /** Returns identities of the account that wait for the address; if there are very many, only some of them. */
-  findWaiters(account: string, email: string): Promise<Identity[]>;
-  /**
-   * Returns the identities of the account with this number, as `employeeNumberKey` returns it. Undefined if there are too many to list:
-   * then it is a placeholder.
-   */
-  findByEmployeeNumber(account: string, employeeNumber: string): Promise<Identity[] | undefined>;
   /** Returns true for a traveler whose person was erased (GDPR): no identity may be linked to it. */
   isErased(account: string, travelId: string): Promise<boolean>;
 }

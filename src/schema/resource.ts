@@ -92,6 +92,14 @@ export function extensionsOf(resource: ScimResource): string[] {
   return Object.keys(resource).filter((name) => name.includes(':'));
 }
 
+/** The values of a user's email addresses. */
+export function emailsOf({ emails }: ScimResource): string[] {
+  if (!Array.isArray(emails)) return [];
+  return emails
+    .map((email) => (isObject(email) ? email['value'] : undefined))
+    .filter((value) => typeof value === 'string');
+}
+
 /** Returns the employee number of a user (RFC 7643 §4.3). */
 export function employeeNumberOf(user: ScimResource): string | undefined {
   const extension = user[urns.enterprise];

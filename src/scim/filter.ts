@@ -191,7 +191,7 @@ function convertFilter<Field extends string>(
     case 'or':
       return convertOr(columns, filter);
     case 'not':
-      return filter.operand.op === 'eq' ? convertFilter(columns, { ...filter.operand, op: 'ne' }) : undefined;
+      return undefined;
     case 'pr':
       return convertMissingAttribute(columns, filter) ?? convertPresence(columns, filter);
     default: {
@@ -294,9 +294,8 @@ function toColumnCondition<Field extends string>(
   if (urn !== undefined || name === undefined) return undefined;
   if (name === 'meta' && path.filter === undefined) return toMetaCondition(columns, { op, path, value });
   const field = Object.hasOwn(columns.booleans, name) ? columns.booleans[name] : undefined;
-  if (field && path.sub === undefined && (op === 'eq' || op === 'ne')) {
-    return { field, operator: 'eq', value: (String(value).toLowerCase() === 'true') === (op === 'eq') };
-  }
+  if (field && path.sub === undefined && op === 'eq')
+    return { field, operator: 'eq', value: String(value).toLowerCase() === 'true' };
   return op === 'eq' ? toTextCondition(columns, path, value) : undefined;
 }
 

@@ -19,6 +19,7 @@ import {
   type ScimResource,
 } from '../schema/resource.ts';
 import { isCustomAttribute, type ResourceType, resolveAttribute } from '../schema/resource-types.ts';
+import type { StatedPath } from '../schema/stated-attributes.ts';
 import { checkName, isSafeName, isUnassigned } from '../schema/values.ts';
 import { badRequest, ScimError } from './errors.ts';
 import { changeValue, type ValueChange } from './patch-values.ts';
@@ -140,11 +141,30 @@ function toSteps(
     },
     isPatchValueFault,
   );
-  const steps = operations.flatMap(({ op, path, value }): PatchStep[] => {
-    if (path !== undefined) return [{ op, path: parsePatchPath(path), value, isNamedInPath: true }];
-    return isObject(value) ? toStepsOfKeys(op, value, undefined) : [];
-  });
+  const steps = operations.flatMap(splitOperation);
   return fits ? steps : steps.filter(({ path }) => isActivePath(type, path));
+}
+
+function splitOperation({ op, path, value }: PatchOperation): PatchStep[] {
+  if (path !== undefined) return [{ op, path: parsePatchPath(path), value, isNamedInPath: true }];
+  return isObject(value) ? toStepsOfKeys(op, value, undefined) : [];
+}
+
+/** Returns the paths of the attributes that a PATCH names, whatever it changes. A list is stated as a whole. */
+export function statedAttributes(type: ResourceType, operations: PatchOperation[]): StatedPath[] {
+  return operations.flatMap(splitOperation).flatMap((step) => statedByStep(type, step));
+}
+
+function statedByStep(type: ResourceType, { op, path, value }: PatchStep): StatedPath[] {
+  const { urn, attribute, name } = resolveAttribute(type, path);
+  if (name === undefined && (urn === undefined || isObject(value)))
+    return isObject(value)
+      ? toStepsOfKeys(op, value, urn ?? type.schema.id).flatMap((step) => statedByStep(type, step))
+      : [];
+  const place = [urn, name].filter((key) => key !== undefined);
+  if (attribute?.multiValued) return [place];
+  if (path.sub !== undefined) return [[...place, path.sub]];
+  return isObject(value) ? Object.keys(value).map((key) => [...place, key]) : [place];
 }
 
 function tooMuchError(): Error {

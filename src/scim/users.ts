@@ -8,7 +8,7 @@ import { parseNewUser, parseReplacement, patchOfUser } from './departures.ts';
 import { type Endpoint, logDroppedAttributes, type ScimContext } from './endpoint.ts';
 import { mentionsAttributes, parseFilterParameter, toFilterQuery, userColumns } from './filter.ts';
 import { parseOrder, parsePageRequest, toPage, userOrders } from './pagination.ts';
-import { parsePatch } from './patch.ts';
+import { parsePatch, statedAttributes } from './patch.ts';
 import { parseProjection } from './projection.ts';
 import { serializeUser, toUserResource, userResponse } from './serialize.ts';
 
@@ -62,9 +62,11 @@ export const usersEndpoint: Endpoint = {
 
   patch: async (context, id, { body, query }) => {
     const projection = parseProjection(userType, query);
-    const change = checkedFirst(context, patchOfUser(parsePatch(body)));
+    const operations = parsePatch(body);
+    const change = checkedFirst(context, patchOfUser(operations));
     const { users, connection, base, scope } = context;
-    const user = await users.change(connection, id, change, 'patch', scope.id);
+    const stated = () => statedAttributes(userType, operations);
+    const user = await users.change(connection, id, change, 'patch', scope.id, stated);
     return userResponse(user, base, projection);
   },
 

@@ -149,11 +149,10 @@ export function tellEvents(
   }: Pick<ServerDeps, 'restoreWatch' | 'signIns'> & Pick<OpenProvisioning, 'suspicion'>,
   send: (event: Pick<Alert, 'type' | 'text' | 'data' | 'path'>) => void,
 ): void {
-  restoreWatch.onRestored((paused) => {
-    for (const connection of paused) {
-      const text = `The database was restored from a backup, and the connection ${connection} is paused: nothing is sent for people whom the identity provider does not send again. Start a full synchronization there, look at who is left, and let the connection go on.`;
-      send({ type: 'restore.detected', text, data: { connection }, path: '/overview' });
-    }
+  restoreWatch.onRestored(() => {
+    const text =
+      'The database was restored from a backup: the travelers stay as they are until the identity provider states people again. Start a full synchronization there, and look at who differs.';
+    send({ type: 'restore.detected', text, data: {}, path: '/overview' });
   });
   suspicion.onSuspicion((connection, people) => {
     const text = suspicionText(people, ` of ${connection}`);

@@ -117,7 +117,7 @@ interface ServiceParts {
 /** Registers the metrics of the connections and of the replicas. */
 export function registerServiceGauges(
   metrics: HttpMetrics,
-  { store, provisioning, connections, live, suspicion }: ServiceParts,
+  { provisioning, connections, live, suspicion }: ServiceParts,
 ): void {
   registerGauge(metrics, {
     name: 'jetbridge_travel_api_paused',
@@ -130,15 +130,6 @@ export function registerServiceGauges(
         .flatMap(({ connection, reason: present }) =>
           pauseReasons.map((reason) => ({ connection, reason, count: reason === present ? 1 : 0 })),
         ),
-  });
-  registerGauge(metrics, {
-    name: 'jetbridge_paused_changes',
-    help: 'People whose changes wait in a paused connection, by what would be sent; there is no series while a connection is live.',
-    labels: ['connection', 'change'],
-    read: async () =>
-      (await store.modes.listPaused()).flatMap(({ connection, people }) =>
-        Object.entries(people).map(([change, count]) => ({ connection, change, count })),
-      ),
   });
   registerGauge(metrics, {
     name: 'jetbridge_foreign_values',

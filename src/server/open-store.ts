@@ -15,7 +15,6 @@ import { sumUpStrangers } from '../http/stranger-lines.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
 import { exchangeStore } from '../log/exchange-store.ts';
 import { exchangeRecorder } from '../log/recorder.ts';
-import { MAX_DELAY_MS } from '../provisioning/circuit-breaker.ts';
 import { leaseDuration } from '../provisioning/reconcile/run/lease.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import { ensureConnection } from '../store/connections.ts';
@@ -26,9 +25,9 @@ import { peopleSummaries } from '../store/identities/people-summaries.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import { joinReplicas, type LiveReplicas, sharedClock } from '../store/queues/live-replicas.ts';
 import { replicas } from '../store/queues/replicas.ts';
+import { shortenLeases } from '../store/queues/shorten-leases.ts';
 import { type RestoreWatch, watchForRestore } from '../store/restore/restore-watch.ts';
 import { writeFileOf } from '../store/restore/write-file.ts';
-import { type MaxDelays, repairAfterSetBack, repairFutureTimes } from '../store/sql/clock-repair.ts';
 import type { Database } from '../store/sql/database.ts';
 import { openDatabase } from '../store/sql/open-database.ts';
 import { WriteHealth } from '../store/sql/write-health.ts';
@@ -36,7 +35,6 @@ import { readStoredSettings } from '../store/stored-connections.ts';
 import { deliveryQueue } from '../store/travel/delivery-queue.ts';
 import { hasSecrets, reencryptStoredSecrets } from '../store/travel/travel-secrets.ts';
 import type { OpenTracing } from '../tracing/open-telemetry.ts';
-import { MAX_WAIT_MS } from '../travel/webhooks/attempt.ts';
 import { LEASE_MS } from '../travel/webhooks/dispatcher.ts';
 import { refusalDeps } from './access.ts';
 import { registerDatabaseMetrics } from './call-metrics.ts';
@@ -139,9 +137,9 @@ export async function openStore(given: Settings, options: StartOptions): Promise
       onFaults: (connection, faults) => log.error({ connection, faults: faults.map(faultLine) }, NOT_SERVED),
     });
     const connections = settings.connections.map(({ id }) => id);
-    const repair = (time: number) => repairSetBack(settings, database, time);
+    const onSetBack = (time: number) => shortenAfterSetBack(settings, database, time);
     live = await joinReplicas({
-      ...{ replicas: replicas(database), clock, wait, log, connections, repair, role },
+      ...{ replicas: replicas(database), clock, wait, log, connections, onSetBack, role },
     });
     const strangerClock = options.strangerClock ?? { now: runtime.wallClock, wait: runtime.wait };
     const parts = await openStores(settings, { ...deps, writes, strangerClock }, started);
@@ -174,7 +172,7 @@ async function openStores(
   for (const warning of settings.warnings) log.warn(warning);
   const store = provisioningStore(database);
   for (const connection of settings.connections) await ensureConnection(database, connection, runtime.now());
-  if (!database.dialect.isShared) await takeOver(settings, { database, store, now: runtime.now() });
+  if (!database.dialect.isShared) await takeOver({ database, store, now: runtime.now() });
   const restoreWatch = await watchForRestore({
     ...{ database, modes: store.modes, file: writeFileOf(settings), runtime, log },
   });
@@ -264,37 +262,25 @@ function previousKeyFault(count: number): SettingsFault {
 }
 
 /** Ends the leases of earlier processes, which have died: only one process at a time uses the database. */
-async function takeOver(
-  { connections }: Settings,
-  { database, store, now }: Pick<ServerDeps, 'database' | 'store'> & { now: number },
-): Promise<void> {
+async function takeOver({
+  database,
+  store,
+  now,
+}: Pick<ServerDeps, 'database' | 'store'> & { now: number }): Promise<void> {
   await store.leases.releaseAll();
   await store.tasks.reset();
   await store.rules.forgetFiles();
   await deliveryQueue(database).releaseLeases('all', now);
-  // If the clock was set back while the service was stopped, retries would otherwise wait for hours.
-  await repairFutureTimes(database, now, maxDelays(connections));
 }
 
-/** Corrects the times of a shared database whose clock was set back. A connection that is new has none yet. */
-async function repairSetBack(settings: Settings, database: Database, now: number): Promise<void> {
+/** Shortens the leases of a shared database whose clock was set back. A connection that is new has none yet. */
+async function shortenAfterSetBack(settings: Settings, database: Database, now: number): Promise<void> {
   const connections = settings.connections.filter(({ id }) => database.scopes.has(id));
   const leaseMs = connections.map(({ id, travelApi: { timeoutMs } }): [string, number] => [
     id,
     leaseDuration({ callTimeoutMs: timeoutMs }),
   ]);
-  const leases = { leaseMs: Object.fromEntries(leaseMs), queueLeaseMs: LEASE_MS };
-  await repairAfterSetBack(database, now, { ...maxDelays(connections), ...leases });
-}
-
-function maxDelays(connections: Settings['connections']): MaxDelays {
-  return {
-    attemptMs: MAX_DELAY_MS,
-    checkMs: Object.fromEntries(
-      connections.map(({ id, travelApi: { timeoutMs, lateMs } }) => [id, timeoutMs + lateMs]),
-    ),
-    deliveryMs: MAX_WAIT_MS,
-  };
+  await shortenLeases(database, now, { leaseMs: Object.fromEntries(leaseMs), queueLeaseMs: LEASE_MS });
 }
 
 function createHttpDeps(

@@ -275,8 +275,6 @@ function startBackground(
   tellEvents({ restoreWatch, signIns, suspicion }, (event) =>
     alerts.send({ ...event, at: runtime.now(), severity: 'warning' }),
   );
-  // What the travelers have become since the backup is seen by an import.
-  restoreWatch.onPause(loops.importAgain);
   const embeddedLoops = embedded?.run();
   return {
     refreshRules: loops.refreshRules,

@@ -6,6 +6,7 @@ import { type PeopleSummary, peopleSummaries } from './identities/people-summari
 import { unconfirmedPeople } from './identities/unconfirmed-people.ts';
 import { backgroundTasks } from './queues/background-tasks.ts';
 import { holds } from './queues/holds.ts';
+import { proposalStore } from './queues/proposed-rules.ts';
 import { reportedConditions } from './queues/reported-conditions.ts';
 import type { Database } from './sql/database.ts';
 import { readAtMostEvery } from './sql/queries.ts';
@@ -28,6 +29,7 @@ export function conditionFactReader(
   const [{ countHolds }, { listStates }] = [holds(database), backgroundTasks(database)];
   const { list: listModes } = connectionModes(database);
   const { list: listReported } = reportedConditions(database);
+  const { listWaiting } = proposalStore(database);
   const countUnconfirmed = unconfirmedPeople(database, now);
   const readSummaries = readAtMostEvery(countMs, now, peopleSummaries(database).read);
   const readTokens = readAtMostEvery(countMs, now, () => listEndingTokens(database));
@@ -38,6 +40,7 @@ export function conditionFactReader(
       imports: await listStates('import'),
       counts: [...(await countHolds()), ...(await countUnconfirmed())],
       tokens: await readTokens(),
+      proposedRules: await listWaiting(),
       shared: (await listReported()).flatMap(({ seen }) => (seen ? [seen] : [])),
     }),
   };

@@ -1,101 +1,71 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import { type PlannedCall, plannedCalls } from '../provisioning/findings.ts';
 import type { ConnectionMode } from '../provisioning/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { observedColumns } from './identities/identity-row.ts';
-import { approvePlans, type PlanApproval } from './identities/shadow-plans.ts';
+import {
+  approvePlans,
+  type PlanApproval,
+  type PlannedCreate,
+  reserveAddress,
+} from './identities/shadow-plans.ts';
 import { dirtyColumns, isDirty } from './queues/reconcile-queue.ts';
 import type { Database } from './sql/database.ts';
-import { batches } from './sql/queries.ts';
 import type { Tables } from './sql/tables.ts';
-
-/** A paused connection, with the number of people about whom each kind of call waits. */
-export interface PausedConnection {
-  connection: string;
-  /** The start of the pause, in epoch milliseconds. */
-  since: number;
-  people: Record<PlannedCall, number>;
-}
-
-/** A mode in which changes wait, and the time at which it began. */
-interface WaitingMode {
-  mode: Exclude<ConnectionMode, 'live'>;
-  since: number;
-}
 
 export type ConnectionModes = ReturnType<typeof connectionModes>;
 
 /**
- * The modes of the connections in a database. A paused connection (docs/architecture.md, A restored backup) plans and shows, and sends
- * nothing by itself; one in shadow mode sends nothing at all (docs/architecture.md, Shadow mode). The last modes read are kept in memory,
- * because every attempt needs one.
+ * The modes of the connections in a database. One in shadow mode (docs/architecture.md, Shadow mode) plans, and sends nothing. The last modes
+ * read are kept in memory, because every attempt needs one.
  */
 export function connectionModes(database: Database) {
   const { db } = database;
-  let waiting = new Map<string, WaitingMode>();
+  let shadows = new Map<string, number>();
   /**
-   * Reads the modes again, which commands and other replicas change. Changes that wait in a connection whose mode has changed become due.
-   * `isPausedAnew`: a connection was paused since the last time.
+   * Reads the modes again, which commands and other replicas change. An attempt of this process that began before has followed the mode of
+   * before: the people of a connection whose mode has changed become due again.
    */
-  const refresh = async (now: number): Promise<{ isPausedAnew: boolean }> => {
-    const before = waiting;
-    waiting = new Map((await readWaiting(db)).map(({ id, ...mode }) => [id, mode]));
-    const changed = [...before].filter(([id, mode]) => !isDeepStrictEqual(waiting.get(id), mode));
-    for (const [id] of changed) if (database.scopes.has(id)) await planAgain(db, database.scopeOf(id), now);
-    const isPausedAnew = [...waiting].some(
-      ([id, { mode, since }]) => mode === 'paused' && before.get(id)?.since !== since,
-    );
-    return { isPausedAnew };
-  };
-  const sinceOf = (connection: string, mode: ConnectionMode): number | undefined => {
-    const found = waiting.get(connection);
-    return found?.mode === mode ? found.since : undefined;
-  };
-  const change = async (connection: string, mode: ModeChange): Promise<boolean> => {
-    const isChanged = await changeMode(database, database.scopeOf(connection), mode);
-    await refresh(mode.now);
-    return isChanged;
+  const refresh = async (now: number): Promise<void> => {
+    const before = shadows;
+    shadows = new Map((await readShadows(db)).map(({ id, since }) => [id, since]));
+    for (const id of new Set([...before.keys(), ...shadows.keys()]))
+      if (before.get(id) !== shadows.get(id) && database.scopes.has(id))
+        await db
+          .updateTable('identity')
+          .set((row) => dirtyColumns(row, now))
+          .where(inScope(database.scopeOf(id)))
+          .where(isDirty)
+          .execute();
   };
   return {
-    /** Returns the start of the pause, as last read; undefined unless the connection is paused. */
-    pausedAt: (connection: string): number | undefined => sinceOf(connection, 'paused'),
-    /** Returns the time at which shadow mode began, as last read; undefined in the other modes. */
-    shadowSince: (connection: string): number | undefined => sinceOf(connection, 'shadow'),
+    /** Returns the time at which shadow mode began, as last read; undefined while the connection is live. */
+    shadowSince: (connection: string): number | undefined => shadows.get(connection),
     refresh,
-    /** Pauses all connections that may send something, also those of an earlier pause, and returns the names of those whose pause begins now. */
-    pauseAll: async (now: number): Promise<string[]> => {
-      const begun = await pauseConnections(database.db, now);
-      await refresh(now);
-      return begun;
-    },
     /**
-     * Puts a connection into another mode. Where it goes live, the travelers of all people with waiting changes are read again before
-     * anything is sent. Returns false if it is in that mode already, or not in the mode `from`.
+     * Puts a connection into another mode. Where it goes live, everybody becomes dirty. Returns false if it is in that mode already.
      */
-    change,
-    /** Lets a paused connection go on. Returns false if it is not paused. */
-    resume: (connection: string, now: number): Promise<boolean> =>
-      change(connection, { from: 'paused', to: 'live', now }),
+    change: async (
+      connection: string,
+      { to, now }: { to: ConnectionMode; now: number },
+    ): Promise<boolean> => {
+      const scope = database.scopeOf(connection);
+      const isChanged = await database.transaction((tx) => changeMode(tx, scope, { to, now }));
+      await refresh(now);
+      return isChanged;
+    },
     /** Ends shadow mode with an approved plan. Unless the outcome is `live`, nothing is changed. */
     goLive: async (connection: string, plan: ApprovedPlan): Promise<LiveResult> => {
-      const result = await endShadowMode(database, database.scopeOf(connection), plan);
+      const result = await database.transaction((tx) => commitPlan(tx, database.scopeOf(connection), plan), {
+        commitIf: ({ outcome }) => outcome === 'live',
+      });
       await refresh(plan.now);
       return result;
     },
-    /** Reads what is known of a connection in shadow mode; undefined in the other modes. */
+    /** Reads what is known of a connection in shadow mode; undefined while it is live. */
     readShadow: (connection: string): Promise<Shadow | undefined> => readShadow(database, connection),
     /** Returns the mode of each connection of the database. */
     list: (): Promise<ListedMode[]> => readModes(database),
-    listPaused: (): Promise<PausedConnection[]> => listPaused(database),
   };
-}
-
-interface ModeChange {
-  /** The mode in which the connection must be. */
-  from?: ConnectionMode;
-  to: ConnectionMode;
-  now: number;
 }
 
 /** A connection in shadow mode. */
@@ -111,6 +81,8 @@ export interface Shadow {
 export interface ApprovedPlan extends Pick<Shadow, 'since' | 'generation'> {
   /** What would count against a limit, and is approved. */
   approvals: PlanApproval[];
+  /** The travelers that are created. Each keeps its address for its person. */
+  creates: PlannedCreate[];
   now: number;
 }
 
@@ -127,92 +99,51 @@ export interface ListedMode {
   since: number | undefined;
 }
 
-/** A pause that began this long ago, in milliseconds, is for an earlier restore: replicas recognise one restore within a second. */
-const SAME_RESTORE_MS = 10_000;
-
-/**
- * Pauses all connections that may send something, and returns the names of those whose pause begins now. One in shadow mode stays so: the end of
- * a pause would let it send what nobody has approved. A connection that was paused for an earlier restore is paused
- * anew: what the IdP wrote in that pause may be older than the travel service now.
- */
-export async function pauseConnections(db: Kysely<Tables>, now: number): Promise<string[]> {
-  const paused = await db
-    .updateTable('connection')
-    .set({ mode: 'paused', paused_at: now })
-    .where((row) =>
-      row.or([
-        row('mode', '=', 'live'),
-        row.and([
-          row('mode', '=', 'paused'),
-          row.not(row.between('paused_at', now - SAME_RESTORE_MS, now + SAME_RESTORE_MS)),
-        ]),
-      ]),
-    )
-    .returning('id')
-    .execute();
-  return paused.map(({ id }) => id).toSorted();
-}
-
-async function readWaiting(db: Kysely<Tables>): Promise<(WaitingMode & { id: string })[]> {
-  const all = db.selectFrom('connection').select(['id', 'mode', 'paused_at']).where('mode', '<>', 'live');
-  const rows = await all.orderBy('id').execute();
-  // The column contains only modes.
-  return rows.map(({ id, mode, paused_at }) => ({
-    ...{ id, since: Number(paused_at) },
-    mode: mode as WaitingMode['mode'],
-  }));
+async function readShadows(db: Kysely<Tables>): Promise<{ id: string; since: number }[]> {
+  const all = db.selectFrom('connection').select(['id', 'shadow_since']).where('mode', '=', 'shadow');
+  return (await all.execute()).map(({ id, shadow_since }) => ({ id, since: Number(shadow_since) }));
 }
 
 async function readModes({ db, scopes }: Database): Promise<ListedMode[]> {
-  const waiting = new Map((await readWaiting(db)).map(({ id, ...mode }) => [id, mode]));
-  return scopes.ids().map((connection) => {
-    const { mode, since } = waiting.get(connection) ?? { mode: 'live' as const, since: undefined };
-    return { connection, mode, since };
-  });
+  const since = new Map((await readShadows(db)).map((shadow) => [shadow.id, shadow.since]));
+  return scopes.ids().map((connection) => ({
+    ...{ connection, mode: since.has(connection) ? 'shadow' : 'live', since: since.get(connection) },
+  }));
 }
 
-/**
- * Changes the mode. Before a connection goes live, the observed travelers of the people in the queue are forgotten: an attempt that begins as
- * soon as it is live reads them. If the process ends in between, nothing is sent yet.
- */
-async function changeMode({ db }: Database, scope: Scope, { from, to, now }: ModeChange): Promise<boolean> {
+async function changeMode(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { to, now, since }: { to: ConnectionMode; now: number; since?: number },
+): Promise<boolean> {
   const { account, connection } = scope;
-  const current = db
-    .selectFrom('connection')
-    .select('mode')
-    .where('account', '=', account)
-    .where('id', '=', connection);
-  const mode = (await current.executeTakeFirst())?.mode;
-  if (mode === undefined || mode === to || (from !== undefined && mode !== from)) return false;
-  if (to === 'live') await forgetObserved(db, scope, now);
-  const { numUpdatedRows } = await db
+  const other = tx
     .updateTable('connection')
-    .set({ mode: to, paused_at: to === 'live' ? null : now })
+    .set({ mode: to, shadow_since: to === 'live' ? null : now })
     .where('account', '=', account)
     .where('id', '=', connection)
-    .where('mode', '=', mode)
-    .executeTakeFirst();
-  await planAgain(db, scope, now);
-  return numUpdatedRows > 0n;
+    .where('mode', '<>', to);
+  const changed = await (since === undefined
+    ? other
+    : other.where('shadow_since', '=', since)
+  ).executeTakeFirst();
+  if (changed.numUpdatedRows === 0n) return false;
+  if (to === 'live') await makeEverybodyDirty(tx, scope, now);
+  return true;
+}
+
+/** Makes everybody whom the IdP has written dirty. The travelers of people who were dirty before are read again, because they are out of date. */
+async function makeEverybodyDirty(tx: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
+  const people = tx.updateTable('identity').where(inScope(scope)).where('claimed', '=', sql.lit(1));
+  await people.set(observedColumns(undefined)).where(isDirty).execute();
+  await people.set((row) => dirtyColumns(row, now)).execute();
 }
 
 async function readShadow({ db, scopeOf }: Database, connection: string): Promise<Shadow | undefined> {
-  const found = (await readWaiting(db)).find(({ id }) => id === connection);
-  if (found?.mode !== 'shadow') return undefined;
+  const found = (await readShadows(db)).find(({ id }) => id === connection);
+  if (!found) return undefined;
   const generation = await readGeneration(db, scopeOf(connection));
   return { connection, since: found.since, generation };
-}
-
-/** As with a change of the mode, the observed travelers of the people in the queue are forgotten before. */
-async function endShadowMode(
-  { db, transaction }: Database,
-  scope: Scope,
-  plan: ApprovedPlan,
-): Promise<LiveResult> {
-  await forgetObserved(db, scope, plan.now);
-  return transaction((tx) => commitPlan(tx, scope, plan), {
-    commitIf: ({ outcome }) => outcome === 'live',
-  });
 }
 
 /**
@@ -222,25 +153,15 @@ async function endShadowMode(
 async function commitPlan(
   tx: Kysely<Tables>,
   scope: Scope,
-  { since, generation, approvals, now }: ApprovedPlan,
+  { since, generation, approvals, creates, now }: ApprovedPlan,
 ): Promise<LiveResult> {
-  const { account, connection } = scope;
-  const { numUpdatedRows } = await tx
-    .updateTable('connection')
-    .set({ mode: 'live', paused_at: null })
-    .where('account', '=', account)
-    .where('id', '=', connection)
-    .where('mode', '=', 'shadow')
-    .where('paused_at', '=', since)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return { outcome: 'notInShadow' };
+  if (!(await changeMode(tx, scope, { to: 'live', now, since }))) return { outcome: 'notInShadow' };
   const inForce = await readGeneration(tx, scope);
   const left = await countUnplanned(tx, scope, inForce);
   if (left > 0 || inForce !== generation) return { outcome: 'planning', left };
   let approved = 0;
+  for (const create of creates) await reserveAddress(tx, scope, create);
   for (const approval of approvals) approved += await approvePlans(tx, scope, approval);
-  await approveRules(tx, scope, now);
-  await planAgain(tx, scope, now);
   return { outcome: 'live', approved };
 }
 
@@ -260,64 +181,4 @@ async function countUnplanned(db: Kysely<Tables>, scope: Scope, generation: numb
     .where('rules_generation', '<', generation)
     .where((row) => row.or([row('deleted_at', 'is', null), row('state', '<>', sql.lit('synced'))]));
   return Number((await unplanned.executeTakeFirst())?.count ?? 0);
-}
-
-/** Approves rules that were held when shadow mode began. Everybody is planned with them, so they hold nobody any more. */
-async function approveRules(tx: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
-  await tx
-    .updateTable('rules_change')
-    .set({ answer: 'approved', decided_at: now, decided_people: 0, effect: null })
-    .where(inScope(scope))
-    .where('answer', 'is', null)
-    .execute();
-}
-
-async function forgetObserved(db: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
-  const dirty = await db.selectFrom('identity').select('id').where(inScope(scope)).where(isDirty).execute();
-  for (const ids of batches(dirty.map(({ id }) => id)))
-    await db
-      .updateTable('identity')
-      .set((row) => ({ ...dirtyColumns(row, now), ...observedColumns(undefined) }))
-      .where(inScope(scope))
-      .where('id', 'in', ids)
-      .execute();
-}
-
-/**
- * Makes the changes that wait for the end of a mode due. An attempt that began before the end was known has planned, and would wait for
- * its next time; one that is still running begins again, because the revision rises.
- */
-async function planAgain(db: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
-  await db
-    .updateTable('identity')
-    .set((row) => dirtyColumns(row, now))
-    .where(inScope(scope))
-    .where(isDirty)
-    .where(({ or, eb }) =>
-      or([eb('finding_codes', 'like', '%paused%'), eb('finding_codes', 'like', '%shadow%')]),
-    )
-    .execute();
-}
-
-async function listPaused({ db, scopes }: Database): Promise<PausedConnection[]> {
-  const all: PausedConnection[] = [];
-  for (const { id, mode, since } of await readWaiting(db))
-    if (mode === 'paused' && scopes.has(id))
-      all.push({ connection: id, since, people: await countWaiting(db, scopes.of(id)) });
-  return all;
-}
-
-/** Counts the people with each finding about a waiting change, in the index of findings. */
-async function countWaiting(db: Kysely<Tables>, scope: Scope): Promise<PausedConnection['people']> {
-  const { rows } = await sql<{ codes: string; people: number }>`
-    select finding_codes as codes, count(*) as people from identity
-    where ${inScope(scope)} and finding_codes <> '' and finding_codes like '%paused%'
-    group by finding_codes`.execute(db);
-  const counts: PausedConnection['people'] = { create: 0, reactivate: 0, end: 0, change: 0 };
-  for (const { codes, people } of rows) {
-    const found = codes.split(' ');
-    for (const call of Object.keys(counts) as PlannedCall[])
-      if (found.includes(plannedCalls[call].code)) counts[call] += Number(people);
-  }
-  return counts;
 }

@@ -28,7 +28,7 @@ export async function ensureConnection(
   await transaction(async (tx) => {
     await tx
       .insertInto('connection')
-      .values({ id, account, mode, paused_at: mode === 'live' ? null : now })
+      .values({ id, account, mode, shadow_since: mode === 'live' ? null : now })
       // Foreign keys move all rows of the connection to the other account.
       .onConflict((conflict) =>
         conflict.column('id').doUpdateSet({ account }).where('connection.account', '<>', account),
@@ -92,13 +92,10 @@ export async function readStoredConnections(
 }
 
 /** The tables of what is counted, held or remembered of the people of a connection. */
-const countTables = [
-  ...(['departure', 'membership_change', 'former_member', 'changed_scope'] as const),
-  ...(['rules_change', 'list_counter'] as const),
-];
+const countTables = ['departure', 'former_member', 'changed_scope', 'list_counter'] as const;
 
 /** The tables of what the replicas share about a connection. */
-const sharedTables = ['rules_in_force', 'mapping_version', 'background_task'] as const;
+const sharedTables = ['rules_in_force', 'proposed_rules', 'mapping_version', 'background_task'] as const;
 
 /** Rows per transaction. A server on the same database waits some tens of milliseconds for each transaction. */
 const BATCH = 500;

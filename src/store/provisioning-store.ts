@@ -10,8 +10,10 @@ import { groups } from './lists/groups.ts';
 import { memberships } from './lists/memberships.ts';
 import { backgroundTasks } from './queues/background-tasks.ts';
 import { holds } from './queues/holds.ts';
+import { proposalStore } from './queues/proposed-rules.ts';
 import { reconcileQueue } from './queues/reconcile-queue.ts';
 import { rulesStore } from './queues/rules-in-force.ts';
+import { restoredPeople } from './restore/restored-people.ts';
 import type { Database } from './sql/database.ts';
 
 export type ProvisioningStore = ReturnType<typeof provisioningStore>;
@@ -29,9 +31,10 @@ export function provisioningStore(database: Database) {
     holds: holds(database),
     people: people(database),
     retention: retention(database),
-    rules: rulesStore(database),
+    rules: { ...rulesStore(database), ...proposalStore(database) },
     tasks: backgroundTasks(database),
     modes: connectionModes(database),
     shadowPlans: shadowPlans(database),
+    restored: restoredPeople(database),
   };
 }

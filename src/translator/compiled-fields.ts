@@ -30,8 +30,6 @@ export interface CompiledField {
   pickSource?: (user: SourceUser) => number;
   /** True if a later source is used only if the values before it can never be used, e.g. not while one is unresolved. */
   waits?: true;
-  /** True if the value is set only when the bridge creates the traveler. */
-  isOnce?: true;
   /** True if an unusable value causes no finding when a later one is used. */
   skipsSilently: boolean;
   /**

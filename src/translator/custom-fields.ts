@@ -8,7 +8,6 @@ import {
   namedSource,
   type TranslationDraft,
   type TranslationInput,
-  toCandidates,
   toFinalDecision,
   toFinding,
   translateField,
@@ -272,7 +271,6 @@ function decideList(
   source: CompiledSource,
   { user, context }: TranslationInput,
 ): Decision {
-  if (source.awaitedManager?.(user)) return decideField(key, toCandidates([source], user), { read, context });
   const raws = source.valuesOf(user);
   const values = allPreparedValues(source, user).flatMap(({ raw, readings }) => {
     // Of a text that a transform divides, findings name the part.

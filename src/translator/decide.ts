@@ -62,8 +62,6 @@ export function addDecision(
 interface Candidate {
   source: CompiledSource;
   raws: readonly Json[];
-  /** The fault of all values, if they cannot be read yet. */
-  fault?: Fault;
   /** The group of the user that the condition of the rule has found. */
   group?: string | undefined;
 }
@@ -71,11 +69,6 @@ interface Candidate {
 /** Reads the values of sources, each when it is its turn. */
 export function* toCandidates(sources: readonly CompiledSource[], user: SourceUser): Generator<Candidate> {
   for (const source of sources) {
-    const awaited = source.awaitedManager?.(user);
-    if (awaited) {
-      yield { source, raws: [awaited.raw], fault: awaited.fault };
-      continue;
-    }
     const raws = source.valuesOf(user);
     const used = source.firstDecides ? raws.slice(0, 1) : raws;
     yield { source, raws: used, group: source.groupOf?.(user) };
@@ -152,10 +145,9 @@ function isSameTrial(one: Trial, other: Trial): boolean {
 }
 
 function* trialsOf(candidate: Candidate, reading: FieldReader): Generator<Trial> {
-  const { source, raws, fault } = candidate;
+  const { source, raws } = candidate;
   for (const raw of raws)
-    for (const prepared of fault ? [{ fault }] : preparedValues(source, raw))
-      yield tryValue({ candidate, raw, prepared }, reading);
+    for (const prepared of preparedValues(source, raw)) yield tryValue({ candidate, raw, prepared }, reading);
 }
 
 function tryValue(
@@ -181,17 +173,12 @@ function locate(fault: Fault, mappingPath: string | undefined): Fault {
     : withMappingPath(fault, mappingPath);
 }
 
-/** The wanted state of a field before what its rule says besides the value (`toFinalDecision`). */
-type DecidedField = Exclude<WantedField, { kind: 'once' }>;
-
-function wantedBy(trials: Trial[], appliedSource: Json | undefined): DecidedField {
+function wantedBy(trials: Trial[], appliedSource: Json | undefined): WantedField {
   const last = trials.at(-1);
   if (last?.value !== undefined) return { kind: 'value', value: last.value, source: last.source };
   if (trials.some(({ faults }) => faults.some(({ mappingPath }) => mappingPath !== undefined)))
     return { kind: 'kept' };
   const unresolved = trials.filter(({ faults }) => faults.some(({ kind }) => kind === 'unresolved'));
-  const keepsApplied = unresolved.some(({ faults }) => faults.some((fault) => fault.keepsApplied));
-  if (keepsApplied && appliedSource !== undefined) return { kind: 'unresolved', source: appliedSource };
   // Prefer the source of the applied value, so that the applied value stays.
   const chosen =
     unresolved.find(({ source }) => appliedSource !== undefined && isEqualJson(source, appliedSource)) ??
@@ -204,19 +191,13 @@ function concernedValue({ raw, source, mappingPath }: Trial): Json {
   return mappingPath === undefined ? raw : source;
 }
 
-/** Applies what a rule says besides the value: whether it may remove one, and whether it sets one once. */
+/** Keeps the value of a field that has no other, if its rule may not remove one. */
 export function toFinalDecision(
-  { neverRemoves, isOnce }: Pick<CompiledField, 'neverRemoves' | 'isOnce'>,
+  { neverRemoves }: Pick<CompiledField, 'neverRemoves'>,
   decision: Decision,
 ): Decision {
   const { wanted } = decision;
-  if (isOnce) return { ...decision, wanted: toOnce(wanted) };
   return wanted.kind === 'value' || !neverRemoves ? decision : { ...decision, wanted: { kind: 'kept' } };
-}
-
-function toOnce(wanted: WantedField): WantedField {
-  if (wanted.kind === 'value') return { ...wanted, kind: 'once' };
-  return { kind: 'once', source: wanted.kind === 'unresolved' ? wanted.source : null };
 }
 
 /** Converts a fault in a value to a finding about a field. */
@@ -238,7 +219,7 @@ export function toFinding(
 function traceOf(
   field: FieldKey,
   candidates: Candidate[],
-  { trials, wanted }: { trials: Trial[]; wanted: DecidedField },
+  { trials, wanted }: { trials: Trial[]; wanted: WantedField },
 ): TraceEntry[] {
   const [first] = candidates;
   if (trials.length === 0) {
@@ -291,14 +272,12 @@ export function namedSource({
   origin,
   rule,
   when,
-  once,
   read,
-}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'once' | 'read'> {
+}: CompiledSource): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'read'> {
   return {
     origin,
     rule,
     ...(when === undefined ? {} : { when }),
-    ...(once ? { once } : {}),
     ...(read === undefined ? {} : { read }),
   };
 }

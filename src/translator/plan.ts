@@ -63,10 +63,6 @@ export interface PlanInput {
   wanted: Record<FieldKey, PlannedField>;
   /** The traveler as last read; undefined if there is none yet. */
   observed: TravelUser | undefined;
-  /** The treatment of roles that the traveler had before the IdP granted them; by default they are kept. */
-  preexistingRoles?: 'keep' | 'adopt';
-  /** True if the traveler passes to another person: fields that no rule sets are then removed instead of released. */
-  isReset?: boolean;
   /** The version of rules and lookups. A value that was refused under the same version is not sent again. */
   basis: string;
   rules: Rules;
@@ -88,13 +84,11 @@ export function makePlan(input: PlanInput): Plan {
     else if (step) adopt[key] = step.planned;
   }
   const unwanted = Object.keys(applied).filter((key) => !(key in wanted));
-  const isRemoved = (key: FieldKey) => input.isReset === true || isSetByRules(rules, key);
-  const stays = (key: FieldKey) => !isRemoved(key) || isKeptRole(key, input);
+  const stays = (key: FieldKey) => !isSetByRules(rules, key) || isKeptRole(key, input);
   const isPutBack = (key: FieldKey) => wanted[key]?.kind === 'putBack';
   const dropped = unwanted.filter((key) => !stays(key) && isRemovable(key, input));
   const released = [
     ...unwanted.filter(stays),
-    ...Object.keys(applied).filter((key) => isSetBefore(key, input)),
     ...Object.keys(wanted).filter((key) => isPutBack(key) && (key in applied || key in set)),
   ];
   const removed = [...remove, ...dropped];
@@ -103,16 +97,9 @@ export function makePlan(input: PlanInput): Plan {
 }
 
 /** True for a role that stays when the IdP takes it away, because the traveler had it before. */
-export function isKeptRole(
-  key: FieldKey,
-  {
-    applied,
-    preexistingRoles = 'keep',
-    isReset = false,
-  }: Pick<PlanInput, 'applied' | 'preexistingRoles' | 'isReset'>,
-): boolean {
+export function isKeptRole(key: FieldKey, { applied }: Pick<PlanInput, 'applied'>): boolean {
   const isRole = parseFieldKey(key).kind === 'role';
-  return isRole && applied[key]?.preexisting === true && preexistingRoles === 'keep' && !isReset;
+  return isRole && applied[key]?.preexisting === true;
 }
 
 function needsReadToSet(key: FieldKey): boolean {
@@ -121,11 +108,6 @@ function needsReadToSet(key: FieldKey): boolean {
 
 function needsReadToRemove(key: FieldKey): boolean {
   return isArrayElement(key) || parseFieldKey(key).kind === 'address';
-}
-
-/** True for a field that was set when the traveler was created, and is left alone since. */
-function isSetBefore(key: FieldKey, { wanted, observed, isReset = false }: PlanInput): boolean {
-  return wanted[key]?.kind === 'once' && observed !== undefined && !isReset;
 }
 
 type Step = { kind: 'set' | 'adopt'; planned: PlannedValue } | 'remove' | undefined;
@@ -140,11 +122,6 @@ function stepFor(key: FieldKey, field: PlannedField, input: PlanInput): Step {
       return isRemovable(key, input) ? 'remove' : undefined;
     case 'kept':
       return undefined;
-    case 'once':
-      if (isSetBefore(key, input)) return undefined;
-      if (field.value !== undefined)
-        return stepForValue(key, { value: field.value, source: field.source }, input);
-      return isRemovable(key, input) ? 'remove' : undefined;
     case 'putBack':
       return stepToPutBack(key, field.value, input);
     case 'absent':

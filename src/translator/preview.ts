@@ -68,10 +68,6 @@ function resultText(key: FieldKey, wanted: Translation['fields'][string] | undef
       return `= ${valueText(wanted.value, names)}`;
     case 'unresolved':
       return '? unresolved: what was there before stays';
-    case 'once':
-      return wanted.value === undefined
-        ? '- left out, and left alone later'
-        : `= ${valueText(wanted.value, names)}, once: when the traveler is created`;
     case 'kept':
       return `! the mapping is at fault: the ${nounOf(key)} stays as it is`;
     case 'absent':

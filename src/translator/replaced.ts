@@ -70,7 +70,7 @@ export function valuesToPutBack(
 function isUnset(key: FieldKey, { wanted, rules }: Pick<PutBackInput, 'wanted' | 'rules'>): boolean {
   const kind = wanted[key]?.kind;
   if (kind === undefined) return !isSetByRules(rules, key);
-  return kind === 'absent' || kind === 'once' || kind === 'putBack';
+  return kind === 'absent' || kind === 'putBack';
 }
 
 /**

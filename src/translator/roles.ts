@@ -14,7 +14,6 @@ import {
   unknownRole,
 } from './role-names.ts';
 import { oncePerRules, type Rule, type Rules } from './rules.ts';
-import type { AwaitedManager } from './sources.ts';
 import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from './translation.ts';
 import { type Fault, valueAt } from './values/values.ts';
 
@@ -99,7 +98,7 @@ function leftToRules(role: string, raw: Json, traced: TracedRule): TraceEntry {
 function translateRoleRule(
   draft: TranslationDraft,
   { rule, keys, waits, ...sources }: RoleRule,
-  { user, context, table }: TranslationInput & { table: RoleTable },
+  { user, table }: Pick<TranslationInput, 'user'> & { table: RoleTable },
 ): void {
   const traced = tracedRule(rule);
   const { condition } = rule;
@@ -109,11 +108,6 @@ function translateRoleRule(
     return;
   }
   for (const source of usableSources(sources, user)) {
-    const awaited = source.awaitedManager?.(user);
-    if (awaited) {
-      waitForManager(draft, { ...awaited, keys, traced, context });
-      return;
-    }
     const values = allPreparedValues(source, user);
     if (values.length === 0) draft.trace.push(...keys.map((field) => absentEntry(field, source)));
     const group = source.groupOf?.(user);
@@ -142,24 +136,8 @@ function reportFault(
     outcome: isOfMapping ? 'kept' : 'skipped',
   });
   if (!isOfMapping) return;
-  for (const key of concernedRoles(keys)) fields[key] ??= { kind: 'kept' };
-}
-
-/** The roles that a rule may give stay as they are until the manager whom it reads is known. */
-function waitForManager(
-  { fields, findings, trace }: TranslationDraft,
-  awaited: AwaitedManager & { keys: FieldKey[]; traced: TracedRule } & Pick<TranslationInput, 'context'>,
-): void {
-  const { raw, fault, keys, traced, context } = awaited;
-  findings.push(toFinding(rolesTarget, raw, fault));
-  const { reason } = fault;
-  trace.push({ field: rolesTarget, ...traced, outcome: 'unresolved', before: raw, reason });
-  for (const key of concernedRoles(keys))
-    fields[key] ??= { kind: 'unresolved', source: context.applied[key]?.source ?? raw };
-}
-
-function concernedRoles(keys: FieldKey[]): FieldKey[] {
-  return keys.includes(rolesTarget) ? travelRoles.map((role) => `roles.${role}`) : keys;
+  const concerned = keys.includes(rolesTarget) ? travelRoles.map((role) => `roles.${role}`) : keys;
+  for (const key of concerned) fields[key] ??= { kind: 'kept' };
 }
 
 /** The rule that gives a role, as the trace names it. */

@@ -83,8 +83,6 @@ export interface Rule {
   transform?: CompiledTransforms;
   /** Returns the place in the first `map` of the entry that a text fits; undefined if the rule has no `map`. */
   placeInMap?: (text: string) => number | undefined;
-  /** True if the rule sets its field only when the bridge creates the traveler. */
-  isOnce: boolean;
   /** True if the rule gives a value to users without the attribute. */
   hasDefault: boolean;
   /** The constants of the rule (a template without paths, results of `map`, and `default`) with all later transforms applied. */
@@ -252,7 +250,6 @@ function fileRule(
     target,
     targetPath: jsonPath([...jsonPathOfRow, targetKey(target)]),
     text: ruleText(row),
-    isOnce: row.apply === 'once',
     hasDefault: transforms.some(isDefault),
     constants: () => constantsOf(transforms, setting, fixed),
   };
@@ -340,7 +337,6 @@ function collectionRule(row: ScimUserMapping, table: readonly Field[]): Rule | F
     input: { kind: 'paths', paths: [{ text: scimAttribute, path }] },
     targetPath: describeRow(row),
     text: scimAttribute,
-    isOnce: false,
     hasDefault: false,
     constants: () => [],
   };

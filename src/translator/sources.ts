@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../schema/resource.ts';
 import type { CountedParts } from './translation.ts';
 import { referenceKey } from './values/reference-parts.ts';
-import { elementsOf, elementType, type Fault, isUnassigned, toText, valueAt } from './values/values.ts';
+import { elementsOf, elementType, isUnassigned, toText, valueAt } from './values/values.ts';
 
 /** A SCIM user as sources read it. */
 export interface SourceUser {
@@ -9,17 +9,6 @@ export interface SourceUser {
   /** The element of `addresses` from which all parts of the postal address come. */
   address: ChosenAddress;
   countedParts: CountedParts;
-  /** The manager, if rules read one; undefined if the user has none. */
-  manager?: SourceManager | undefined;
-}
-
-/** The user of a manager, or the value that names a manager who is not known yet, and what that means for the values. */
-export type SourceManager = { resource: ScimResource } | AwaitedManager;
-
-/** A manager who is not known yet: no value of the manager can be read, and none that was set is taken away. */
-export interface AwaitedManager {
-  raw: string;
-  fault: Fault;
 }
 
 /** A possible source for the value of a traveler's field: a SCIM attribute. */

@@ -167,7 +167,7 @@ function usedRules(rules: Rules, { customFields }: Lookups): Rule[] {
  */
 function mappedAttribute({ input }: Rule): MappedAttribute | undefined {
   const [first, ...others] = input.kind === 'paths' ? input.paths : [];
-  if (!first || first.ofManager || others.length > 0) return undefined;
+  if (!first || others.length > 0) return undefined;
   const { path } = first;
   const { urn, name, attribute } = resolveAttribute(userType, path);
   const isFixed = urn === undefined && (name === 'userName' || name === 'active');

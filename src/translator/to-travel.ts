@@ -4,7 +4,6 @@ import { compiledFields } from './compiled-fields.ts';
 import { translateCustomFields } from './custom-fields.ts';
 import { type TranslationDraft, translateField } from './decide.ts';
 import { withGroups } from './groups.ts';
-import { managerOfUser } from './manager-attributes.ts';
 import { translateRoles } from './roles.ts';
 import type { Rules } from './rules.ts';
 import { toSourceUser } from './sources.ts';
@@ -20,8 +19,7 @@ import { isUnassigned, type ReadContext, valueAt } from './values/values.ts';
  */
 export function toTravel(rules: Rules, desired: ScimResource, snapshot: Snapshot): Translation {
   const resource = withGroups(desired, snapshot.groups ?? []);
-  const own = toSourceUser(resource, snapshot.countedParts);
-  const user = { ...own, manager: managerOfUser(rules, own, snapshot.references) };
+  const user = toSourceUser(resource, snapshot.countedParts);
   const input = { user, context: readContextOf(rules, user.address.element.country, snapshot) };
   const draft: TranslationDraft = {
     fields: {},

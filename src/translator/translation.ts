@@ -1,5 +1,5 @@
 import type { AttributeExpression } from '../schema/filter-parser.ts';
-import type { Json, ScimResource } from '../schema/resource.ts';
+import type { Json } from '../schema/resource.ts';
 
 /**
  * The key of a field of a traveler: a field with one value (`email`), a part of the address (`address.city`), a custom
@@ -22,8 +22,8 @@ export interface Snapshot {
   /** The resolved managers, by the values that `findManagerReferences` returns. */
   references: ReadonlyMap<string, Reference>;
   /**
-   * The fields sent before. While the source value of a resolved id is unchanged, the id stays, until its resource is
-   * deleted (docs/architecture.md, The rules of the plan).
+   * The fields sent before. While the source value of a resolved id is unchanged, the id stays, also if its resource is
+   * gone (docs/architecture.md, The rules of the plan).
    */
   applied?: AppliedFields;
   /** The parts of references that count although others are there; none for a user who was never changed. */
@@ -90,13 +90,11 @@ export const noLookups: Lookups = {
  * resolved later. `self` and `circle` are never sent. `gone`: the value was resolved before, and its traveler has been
  * deleted. `replaced`: the manager has left, and the value or the traveler is that of another person now.
  */
-export type Reference = (
-  | { travelId: string; inactive?: 'keep' | 'clear' }
-  | { unresolved: 'unknown' | 'notLinked' | 'self' | 'circle' | 'gone' | 'replaced' | 'ambiguous' }
-) & {
-  /** The user of the manager, if there is one and it may be read. */
-  user?: ScimResource;
-};
+export type Reference =
+  | { travelId: string; isInactive?: true }
+  /** The manager is active and gets a traveler first. */
+  | { unresolved: 'notLinked'; userName?: string }
+  | { unresolved: 'unknown' | 'self' | 'circle' | 'gone' | 'replaced' | 'ambiguous' };
 
 /** The roles of the travel service (specification, "user"). */
 export const travelRoles = [
@@ -138,15 +136,13 @@ export interface Translation {
 /**
  * The wanted state of one field. `source` is the SCIM value from which the travel value is translated: an unresolved
  * field keeps its applied value while the source is unchanged. A `kept` field stays unchanged, because the mapping is
- * at fault. A `once` field is set when the bridge creates the traveler, if it has a value, and is not owned afterwards. The value of a
- * custom field is its `values` array; the value of a role is `true`.
+ * at fault. The value of a custom field is its `values` array; the value of a role is `true`.
  */
 export type WantedField =
   | { kind: 'value'; value: Json; source: Json }
   | { kind: 'absent' }
   | { kind: 'unresolved'; source: Json }
-  | { kind: 'kept' }
-  | { kind: 'once'; value?: Json; source: Json };
+  | { kind: 'kept' };
 
 /** A message for the admin about a value that was not set on the traveler: the value, the reason, and the remedy. */
 export interface Finding {
@@ -177,8 +173,6 @@ export interface TraceEntry {
   when?: string;
   /** The group of the user that the condition of the rule has found. */
   group?: string;
-  /** True if the rule sets its field only when the bridge creates the traveler. */
-  once?: true;
   /** The SCIM path that was read, if the rule has several. */
   read?: string;
   outcome: (typeof ruleOutcomes)[number];

@@ -85,15 +85,8 @@ test('a connection is listed with the URLs that the caller uses', async () => {
 
 test('each policy that differs from the default is said in words', () => {
   const texts = policyTexts({
-    onExistingUser: 'refuse',
-    existingPeople: 'match',
-    unclaimedDelete: 'archive',
-    onReturn: 'hold',
     deprovision: 'delete',
     drift: 'correct',
-    inactiveManager: 'clear',
-    preexistingRoles: 'adopt',
-    reclaimEmail: true,
     safetyValve: undefined,
   });
   expect(texts.filter((text) => policyTexts(defaultPolicies).includes(text))).toEqual([]);

@@ -93,7 +93,7 @@ test('what is held is grouped by connection and cause, with numbers, reasons and
     people: 2,
     groups: [
       {
-        ...{ connection: 'default', cause: 'safetyValve', people: 2, isMore: false },
+        ...{ connection: 'default', cause: 'safetyValve', people: 2 },
         since: expect.stringMatching(/^\d{4}-.*Z$/),
         causedBy: 'the identity provider of connection default',
         why: 'more people left within 60 minutes than 1 or 0 % of the active ones',

@@ -92,26 +92,37 @@ describe('with the embedded travel service', () => {
     });
   });
 
-  test('a paused connection is shown with what waits, and an admin lets it go on', async () => {
+  test('after a restore the people who differ are a condition, until an admin has the stored values sent again', async () => {
     const { service, admin, viewer } = fixture;
-    const { code, out, err } = await runCommandLine(['restored'], { JETBRIDGE_DATA: service.data });
+    const { send } = scimClient(service.url, service.scimToken);
+    const { code, out } = await runCommandLine(['restored'], { JETBRIDGE_DATA: service.data });
     expect(code).toBe(0);
-    expect(out).toMatch(/^default is paused since .* UTC\. No changes wait\.\n$/);
-    expect(err).toMatch(/sends nothing for people whom .* does not send again\.\n1\. Start a full sync/);
+    expect(out).toMatch(/^Everybody counts as newly imported.*\n1\. Start a full synchronization/);
     const read = async () => (await viewer('GET', '/overview')).body;
-    await eventually(async () => expect((await read()).connections[0].paused?.isImported).toBe(true));
-    const { state, sentence, connections } = await read();
-    expect([state, sentence]).toEqual([
-      'attention',
-      expect.stringContaining('0 wait in a paused connection'),
-    ]);
-    expect(connections[0].paused.people).toEqual({ create: 0, reactivate: 0, end: 0, change: 0 });
-    const resume = '/connections/default/resume';
-    expect((await viewer('POST', resume)).status).toBe(403);
-    expect((await admin('POST', '/connections/unknown/resume')).status).toBe(404);
-    expect((await admin('POST', resume)).status).toBe(204);
-    expect((await admin('POST', resume)).status).toBe(409);
-    expect((await read()).connections[0].paused).toBeUndefined();
+    await eventually(async () => expect((await read()).people.dirty).toBe(0));
+    expect((await read()).conditions).toEqual([]);
+    const { body: leaver } = await send('POST', '/Users', user('leaver'));
+    await eventually(async () => expect((await read()).people.dirty).toBe(0));
+    const { travelUserId } = leaver['urn:ietf:params:scim:schemas:extension:travel:2.0:User'];
+    const archived = await fetch(`${service.url}/api/users/${travelUserId}`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${service.travelApiKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ data: { archived: true } }),
+    });
+    expect(archived.status).toBe(200);
+    await runCommandLine(['restored'], { JETBRIDGE_DATA: service.data });
+    await eventually(async () =>
+      expect((await read()).conditions).toMatchObject([{ kind: 'restoredPeople', people: 1 }]),
+    );
+    const path = '/connections/default/send-again';
+    expect((await viewer('POST', path, { body: {} })).status).toBe(403);
+    expect((await admin('POST', '/connections/unknown/send-again', { body: {} })).status).toBe(404);
+    expect((await admin('POST', path, { body: { person: 'nobody' } })).body).toEqual({ people: 0 });
+    expect((await admin('POST', path, { body: { person: leaver.id } })).body).toEqual({ people: 1 });
+    await eventually(async () => expect((await read()).conditions).toEqual([]));
   });
 });
 

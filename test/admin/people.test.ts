@@ -203,8 +203,8 @@ test('an admin joins a person with the leaver in whose place the person is', asy
   const path = `/people/default/${user.id}`;
   const { body: explained } = await fixture.viewer('GET', path);
   expect(explained).toMatchObject({
-    findings: expect.arrayContaining([expect.objectContaining({ code: 'personUnclear' })]),
-    predecessor: { verdict: 'unclear', row: 7, effect: 'separate', id: old.id, travelId: travelIdOf(old) },
+    findings: expect.arrayContaining([expect.objectContaining({ code: 'otherPerson' })]),
+    predecessor: { row: 3, id: old.id, travelId: travelIdOf(old) },
   });
   expect((await fixture.viewer('POST', `${path}/join`)).status).toBe(403);
   const other = { leaver: { connection: 'default', id: ids.get('grace@corp.example') } };

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { applyMapping } from '../../src/provisioning/rules/mapping-versions.ts';
+import { contentOf } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { startAdmin } from '../fixtures/admin.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
@@ -80,10 +80,10 @@ async function createPeople({ url, scimToken }: RunningService): Promise<void> {
 async function applyUnnoticed({ data }: RunningService): Promise<void> {
   const database = await openTestDatabase(data);
   const { rules } = provisioningStore(database);
-  const [version] = await rules.listMappings('default', 1);
-  await applyMapping(rules, {
-    ...{ connection: 'default', mapping: { scimUserMapping: [], ...scoped } },
-    ...{ expected: version?.generation ?? 0, source: 'command', author: 'Ada', now: Date.now() },
-  });
+  const inForce = await rules.find('default');
+  if (!inForce) throw new Error('no rules are in force');
+  const mapping = { scimUserMapping: [], ...scoped };
+  const next = { ...inForce, ...contentOf(mapping), generation: inForce.generation + 1 };
+  expect(await rules.replace('default', { ...next, source: 'command' }, Date.now(), 'Ada')).toBe(true);
   await database.close();
 }

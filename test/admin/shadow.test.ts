@@ -119,7 +119,7 @@ test('requests about a connection that is not in shadow mode, or with a digest o
   expect(await fixture.viewer('GET', '/connections/default/shadow')).toMatchObject({ status: 409 });
   expect(await fixture.viewer('GET', '/connections/other/shadow')).toMatchObject({ status: 404 });
   expect(
-    await fixture.viewer('PUT', '/connections/default/mode', { body: { mode: 'paused' } }),
+    await fixture.viewer('PUT', '/connections/default/mode', { body: { mode: 'shadow' } }),
   ).toMatchObject({ status: 403 });
   const after = await fixture.viewer('GET', '/connections/default/shadow/people?after=x');
   expect(after).toMatchObject({ status: 409 });
@@ -147,7 +147,7 @@ test('the commands show the report, in sums and as CSV, and go live', async () =
   expect(again.err).toContain(
     'No connection is in shadow mode. To begin: npx jetbridge connections mode NAME shadow',
   );
-  expect(await command('connections', 'mode', 'default', 'paused', '--yes')).toMatchObject({ code: 0 });
-  expect((await command('connections', 'list')).out).toMatch(/default +│ settings file +│ paused/);
+  expect(await command('connections', 'mode', 'default', 'shadow', '--yes')).toMatchObject({ code: 0 });
+  expect((await command('connections', 'list')).out).toMatch(/default +│ settings file +│ shadow/);
   expect(await command('connections', 'mode', 'default', 'asleep')).toMatchObject({ code: 2 });
 });

@@ -359,7 +359,7 @@ describe('a travel API', () => {
     };
 
   test.each([
-    ['that never sends error codes is a warning with the setting to write', {}, 200, /"bare"/],
+    ['that never sends error codes is a warning about its profile', {}, 200, /profile must say so/],
     [
       'behind a gateway that knows no traveler is a warning',
       { message: 'no Route' },

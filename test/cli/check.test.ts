@@ -55,14 +55,12 @@ test('warns of custom attributes without a URN, also in the scope, and refuses t
   const shell = await shellFor({
     scimUserMapping: [rule, qualified],
     scope: 'legalEntity eq "FR"',
-    manager: { by: 'staffCode' },
   });
   expect(await check(shell)).toBe(0);
   expect(warningsOf(shell)).toEqual([
     expect.stringMatching(
       /scope: no schema has an attribute legalEntity\. Write urn:.*:core:2\.0:User:legalEntity if/,
     ),
-    expect.stringMatching(/manager\.by: no schema has an attribute staffCode\./),
     expect.stringMatching(
       /scimUserMapping\[0\]\.scimAttribute: no schema has an attribute badgeNumber\. Write urn/,
     ),
@@ -105,7 +103,7 @@ describe('--json', () => {
           travelApi: { url: 'https://********@travel.example', hasKey: true, isPlainHttp: false },
           hasScimToken: true,
           mapping: { file: expect.stringMatching(/mapping\.json$/), rules: 1 },
-          policies: { onExistingUser: 'link' },
+          policies: { deprovision: 'archive' },
         },
       ],
       server: { scheme: 'http', host: '127.0.0.1', port: 8080, requireHttps: false, trustedProxies: [] },

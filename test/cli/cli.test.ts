@@ -108,7 +108,7 @@ describe('check', () => {
     expect(out).toContain('connection subsidiary\n');
     expect(out).toContain('https://127.0.0.1:1, credential ********');
     expect(out).toContain('were not checked for connection subsidiary: the travel API cannot be asked');
-    expect(out).toContain('policies     onExistingUser refuse, deprovision archive');
+    expect(out).toContain('policies     deprovision archive, drift report');
     expect(out).toContain('The OpenID provider of the admin page was not checked: it does not answer');
     expect(out.trimEnd().split('\n').at(-1)).toBe('The settings and mappings are in order.');
     for (const secret of Object.values(secrets)) expect(out).not.toContain(secret);

@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Ledger } from '../../src/sample-data/ledger.ts';
-import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { bookingTransactionsOf, searchFor } from '../fixtures/bookings.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import {
@@ -129,7 +128,7 @@ describe('what somebody else has, too, stays:', () => {
   });
 
   test('the userName and the address of a successor', async () => {
-    fixture.connect({ default: { policies: { onReturn: 'separate', deprovision: 'delete' } } });
+    fixture.connect({ default: { policies: { deprovision: 'delete' } } });
     const running = await fixture.serve();
     const scim = scimClient(running.url, SCIM_TOKEN);
     const first = await createResource(scim, '/Users', scimUser('ann', { externalId: 'e1' }));
@@ -241,25 +240,6 @@ test('an address anywhere in an event of a trip with several travelers is remove
   expect(recorded).toContain('"renterName":"Erased traveler"');
   expect(recorded).not.toMatch(/ann@corp\.example|ann Smith/);
   expect(recorded).toContain(JSON.stringify(travelerIds));
-});
-
-test('the effect of a held change, which may name the person, is deleted', async () => {
-  const running = await fixture.serve();
-  const scim = scimClient(running.url, SCIM_TOKEN);
-  const ann = await createResource(scim, '/Users', scimUser('ann'));
-  await leave(running, scim, ann);
-  const database = await openTestDatabase(running.data, false);
-  const { holds } = provisioningStore(database);
-  const held = { connection: 'default', generation: 1_000, people: 101, since: 0, recent: new Map() };
-  await holds.saveHeldRules({ ...held, answer: undefined });
-  const effect = {
-    ...{ count: 'c', looked: 1, isComplete: true, people: 1, causes: [], fields: [], names: {} },
-    examples: [{ id: ann, userName: 'ann@corp.example', changes: [] }],
-  };
-  await holds.saveEffect('default', 1_000, effect, { isFirst: true });
-  expect(await fixture.erase(ann)).toMatchObject(done);
-  expect(await holds.findHeldRules('default')).toMatchObject({ generation: 1_000, effect: undefined });
-  await database.close();
 });
 
 test('if leavers are deleted, the events and webhook deliveries of the deleted traveler are reduced', async () => {

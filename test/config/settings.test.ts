@@ -631,8 +631,8 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     ],
     [
       'a misspelled key below',
-      { files: one({ policies: { onexistinguser: 'link' } }) },
-      'settings.json connections.default.policies.onexistinguser: unknown key. Did you mean onExistingUser? Known here: onExistingUser, existingPeople, unclaimedDelete, deprovision, onReturn, drift, inactiveManager, preexistingRoles, reclaimEmail, safetyValve.',
+      { files: one({ policies: { deprovison: 'delete' } }) },
+      'settings.json connections.default.policies.deprovison: unknown key. Did you mean deprovision? Known here: deprovision, drift, safetyValve.',
     ],
     [
       'a travel API of a connection without a scheme',
@@ -652,7 +652,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a mode that does not exist',
       { files: one({ mode: 'dry-run' }) },
-      'settings.json connections.default.mode: is not one of the known values. Write one of "live", "shadow", "paused".',
+      'settings.json connections.default.mode: is not one of the known values. Write one of "live", "shadow".',
     ],
     [
       'a number for a text',

@@ -114,7 +114,6 @@ describe('/metrics of a running service', () => {
       'jetbridge_out_of_scope',
       'jetbridge_held',
       'jetbridge_import_maximum',
-      'jetbridge_paused_changes',
       'jetbridge_foreign_values',
       'jetbridge_lookup_stale',
       'jetbridge_conditions',

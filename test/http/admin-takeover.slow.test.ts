@@ -42,7 +42,7 @@ beforeAll(async () => {
   provider = await openidProvider();
   data = temporaryFolder();
   const travelService = { openid: { issuer: provider.issuer, audience: AUDIENCE } };
-  const policies = { reclaimEmail: true };
+  const policies = {};
   settings = writeSettingsFile(
     { travelService },
     {

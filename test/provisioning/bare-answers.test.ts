@@ -184,7 +184,7 @@ describe('a 404 without a code', () => {
     }));
 });
 
-describe('with `errors: bare`', () => {
+describe('with a profile without error codes', () => {
   test('a 404 is believed after a minute, if the own user can be read', () =>
     withRemoteTravel(
       async (fixture, api) => {
@@ -198,7 +198,7 @@ describe('with `errors: bare`', () => {
         expect(api.traveler('ada@corp.example')).toMatchObject({ firstName: 'Anna' });
         expect((await fixture.identity(id, remote)).state).toBe('synced');
       },
-      { errors: 'bare' },
+      { style: 'generic-rest' },
     ));
 
   test('a 403 refuses a person', () =>
@@ -208,6 +208,6 @@ describe('with `errors: bare`', () => {
         const { id } = await fixture.bridge.users.create(remote, person('Ada'));
         expect((await fixture.identity(id, remote)).state).toBe('refused');
       },
-      { errors: 'bare' },
+      { style: 'generic-rest' },
     ));
 });

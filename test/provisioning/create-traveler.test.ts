@@ -128,34 +128,6 @@ test('a traveler that is linked to an identity is not linked to another one', ()
     expect((await fixture.identity(ada.id)).travelId).toBe(travelers(fixture)[0]?.id);
   }));
 
-test('onExistingUser: refuse leaves an existing traveler unchanged, with a finding', () =>
-  withFixture(
-    async (fixture) => {
-      const old = fixture.travel.addTraveler({ email: addressOf('Ada'), firstName: 'A.' });
-      const ada = await fixture.bridge.users.create(users, person('Ada'));
-      expect(await fixture.identity(ada.id)).toMatchObject({
-        state: 'pending',
-        travelId: undefined,
-        creating: undefined,
-      });
-      expect(await fixture.findings(ada.id)).toEqual(['email: existingUser']);
-      expect(travelers(fixture)).toEqual([old]);
-    },
-    { policies: { onExistingUser: 'refuse' } },
-  ));
-
-test('onExistingUser: refuse still links the own traveler after a lost answer', () =>
-  withFixture(
-    async (fixture) => {
-      failOnce(fixture, 'create', 'lose');
-      const ada = await fixture.bridge.users.create(users, person('Ada'));
-      await fixture.reconcileAfter(2_000);
-      expect((await fixture.identity(ada.id)).state).toBe('synced');
-      expect(travelers(fixture)).toHaveLength(1);
-    },
-    { policies: { onExistingUser: 'refuse' } },
-  ));
-
 test('two reconcilers that run at once create one traveler', () =>
   withFixture(async (fixture) => {
     failOnce(fixture, 'create', { kind: 'unavailable', text: 'down' });

@@ -183,7 +183,7 @@ test('two people swap addresses whose lower case is not NFC', () =>
     expect(listEmails(fixture)).toEqual([jon, jan]);
   }));
 
-test('two people swap their addresses, one of whom is not active', () =>
+test('of two people who swap their addresses the one who has left parks', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter } = fixture;
     const ada = await bridge.users.create(users, person('Ada', { userName: 'ada' }));
@@ -192,7 +192,7 @@ test('two people swap their addresses, one of whom is not active', () =>
     await patch(ada.id, emailsOf(addressOf('Bob')));
     await patch(bob.id, emailsOf(addressOf('Ada')));
     for (let round = 0; round < 4; round += 1) await reconcileAfter(1_000);
-    expect(listEmails(fixture)).toEqual([addressOf('Bob'), addressOf('Ada')]);
+    expect(listEmails(fixture)).toEqual([addressOf('Bob'), expect.stringMatching(/^parked-/)]);
     expect([...(await fixture.findings(ada.id)), ...(await fixture.findings(bob.id))]).toEqual([]);
   }));
 
@@ -272,40 +272,34 @@ test('the second of two users with one address gets the userName as address, wit
   }));
 
 test('a returned leaver whose two addresses are taken keeps the parking address, without a call for nothing', () =>
-  withFixture(
-    async (fixture) => {
-      const { bridge, travel, patch, reconcileAfter, importTravelers } = fixture;
-      const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
-      await patch(id, { active: false });
-      await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
-      await reconcileAfter(1_000);
-      travel.addTraveler({ email: 'ada@login.example' });
-      await patch(id, { active: true });
-      await reconcileAfter(1_000);
-      expect((await fixture.traveler(id))?.email).toMatch(/^parked-/);
-      travel.calls.length = 0;
-      await importTravelers();
-      expect(travel.writes()).toEqual([]);
-    },
-    { policies: { reclaimEmail: true } },
-  ));
+  withFixture(async (fixture) => {
+    const { bridge, travel, patch, reconcileAfter, importTravelers } = fixture;
+    const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
+    await patch(id, { active: false });
+    await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
+    await reconcileAfter(1_000);
+    travel.addTraveler({ email: 'ada@login.example' });
+    await patch(id, { active: true });
+    await reconcileAfter(1_000);
+    expect((await fixture.traveler(id))?.email).toMatch(/^parked-/);
+    travel.calls.length = 0;
+    await importTravelers();
+    expect(travel.writes()).toEqual([]);
+  }));
 
 test('a returned leaver with a parking address gets the userName as address as soon as it is free', () =>
-  withFixture(
-    async ({ bridge, traveler, patch, reconcileAfter }) => {
-      const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
-      await patch(id, { active: false });
-      await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
-      const bob = await bridge.users.create(users, person('Bob', emailsOf('ada@login.example')));
-      await reconcileAfter(1_000);
-      await patch(id, { active: true });
-      expect((await traveler(id))?.email).toMatch(/^parked-/);
-      await patch(bob.id, emailsOf(addressOf('Bob')));
-      await reconcileAfter(0);
-      expect((await traveler(id))?.email).toBe('ada@login.example');
-    },
-    { policies: { reclaimEmail: true } },
-  ));
+  withFixture(async ({ bridge, traveler, patch, reconcileAfter }) => {
+    const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
+    await patch(id, { active: false });
+    await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
+    const bob = await bridge.users.create(users, person('Bob', emailsOf('ada@login.example')));
+    await reconcileAfter(1_000);
+    await patch(id, { active: true });
+    expect((await traveler(id))?.email).toMatch(/^parked-/);
+    await patch(bob.id, emailsOf(addressOf('Bob')));
+    await reconcileAfter(0);
+    expect((await traveler(id))?.email).toBe('ada@login.example');
+  }));
 
 test('a user with the userName as address takes the shared address once it is free', () =>
   withFixture(async (fixture) => {
@@ -352,35 +346,61 @@ test('a change of an address in upper and lower case alone is sent', () =>
     expect((await fixture.identity(ada.id)).state).toBe('synced');
   }));
 
-test('a change to an address that an archived leaver has gives a finding with a remedy, and changes no traveler', () =>
-  withFixture(async (fixture) => {
-    const ada = await fixture.bridge.users.create(users, person('Ada'));
-    await fixture.patch(ada.id, { active: false });
-    const bob = await fixture.bridge.users.create(users, person('Bob'));
-    await fixture.patch(bob.id, emailsOf(addressOf('Ada')));
-    await fixture.reconcileAfter(61_000);
-    expect(await fixture.findings(bob.id)).toContain('email: emailHeldByLeaver');
-    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Ada'));
-    expect((await fixture.traveler(bob.id))?.email).toBe(addressOf('Bob'));
-  }));
-
-test('with reclaimEmail the leaver gets a parking address, and waits for the own address after a reactivation', () =>
+test('without a parking domain the address of a leaver is taken', () =>
   withFixture(
     async (fixture) => {
       const ada = await fixture.bridge.users.create(users, person('Ada'));
       await fixture.patch(ada.id, { active: false });
-      const bob = await fixture.bridge.users.create(users, person('Bob', emailsOf(addressOf('Ada'))));
-      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
-      expect((await fixture.traveler(bob.id))?.email).toBe(addressOf('Ada'));
-      expect((await fixture.traveler(ada.id))?.email).toMatch(/@jetbridge\.invalid$/);
-      await fixture.patch(ada.id, { active: true });
-      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
-      expect(await fixture.findings(ada.id)).toContain('email: emailTaken');
-      expect((await fixture.traveler(ada.id))?.archived).toBe(false);
-      await fixture.patch(bob.id, emailsOf(addressOf('Bob')));
-      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+      const bob = await fixture.bridge.users.create(users, person('Bob'));
+      await fixture.patch(bob.id, emailsOf(addressOf('Ada')));
+      await fixture.reconcileAfter(61_000);
+      expect(await fixture.findings(bob.id)).toEqual(['email: emailTaken']);
       expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Ada'));
-      expect(await fixture.findings(ada.id)).toEqual([]);
+      expect((await fixture.traveler(bob.id))?.email).toBe(addressOf('Bob'));
     },
-    { policies: { reclaimEmail: true } },
+    { parkingDomain: null },
   ));
+
+test.each([
+  ['the userName', 'bob@login.example'],
+  ['a parking address', 'bob'],
+])(
+  'who waits for another address gives the present one up for %s, and takes its own when it can',
+  (_, userName) =>
+    withFixture(async (fixture) => {
+      const { bridge, patch, reconcileAfter } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      const bob = await bridge.users.create(users, person('Bob', { userName }));
+      const cy = await bridge.users.create(users, person('Cy'));
+      await patch(bob.id, emailsOf(addressOf('Ada')));
+      expect((await fixture.traveler(bob.id))?.email).toBe(addressOf('Bob'));
+      await patch(cy.id, emailsOf(addressOf('Bob')));
+      for (let round = 0; round < 3; round += 1) await reconcileAfter(1_000);
+      expect((await fixture.traveler(cy.id))?.email).toBe(addressOf('Bob'));
+      const aside = userName.includes('@') ? userName : expect.stringMatching(/^parked-/);
+      expect((await fixture.traveler(bob.id))?.email).toEqual(aside);
+      expect(await fixture.findings(bob.id)).toEqual(['email: emailTaken']);
+      await patch(ada.id, emailsOf(addressOf('Ada2')));
+      for (let round = 0; round < 3; round += 1) await reconcileAfter(1_000);
+      expect((await fixture.traveler(bob.id))?.email).toBe(addressOf('Ada'));
+      expect(await fixture.findings(bob.id)).toEqual([]);
+    }),
+);
+
+test('a leaver gets a parking address, and waits for the own address after a reactivation', () =>
+  withFixture(async (fixture) => {
+    const ada = await fixture.bridge.users.create(users, person('Ada'));
+    await fixture.patch(ada.id, { active: false });
+    const bob = await fixture.bridge.users.create(users, person('Bob', emailsOf(addressOf('Ada'))));
+    for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+    expect((await fixture.traveler(bob.id))?.email).toBe(addressOf('Ada'));
+    expect((await fixture.traveler(ada.id))?.email).toMatch(/@jetbridge\.invalid$/);
+    await fixture.patch(ada.id, { active: true });
+    for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+    expect(await fixture.findings(ada.id)).toContain('email: emailTaken');
+    expect((await fixture.traveler(ada.id))?.archived).toBe(false);
+    await fixture.patch(bob.id, emailsOf(addressOf('Bob')));
+    for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(61_000);
+    expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Ada'));
+    expect(await fixture.findings(ada.id)).toEqual([]);
+  }));

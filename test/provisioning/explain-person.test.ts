@@ -27,14 +27,14 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
     { status: 'archived', because: 'somebody has archived the traveler in the travel service' },
   ],
   [
-    'whose change waits in a paused connection',
+    'whose change is planned in shadow mode',
     {
       state: 'dirty',
       nextAttemptAt: NOW + 1,
-      findings: [findings.paused('change', ['firstName'])],
+      findings: [findings.shadow('change', ['firstName'])],
       ...linked,
     },
-    { status: 'waiting', because: 'the connection is paused' },
+    { status: 'waiting', because: 'the connection is in shadow mode, in which nothing is sent' },
   ],
   [
     'without an address',
@@ -51,8 +51,17 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
   ],
   [
     'moved to another connection',
-    { state: 'synced', deletedAt: NOW, origin: { movedTo: 'entra' } },
-    { status: 'noTraveler', because: 'the connection entra provisions the person now' },
+    {
+      state: 'synced',
+      deletedAt: NOW,
+      findings: [
+        { field: '*', code: 'movedTo', reason: 'The connection entra provisions it now.', remedy: '-' },
+      ],
+    },
+    {
+      status: 'noTraveler',
+      because: 'the connection entra provisions it now',
+    },
   ],
   [
     'inactive, and the traveler was deleted',

@@ -33,67 +33,18 @@ async function heldLeaver(fixture: ProvisioningFixture): Promise<{ id: string; t
   return { id: ada.id, travelId: ada.travelUserId ?? '' };
 }
 
-describe('a departure that was held or discarded before a return was held', () => {
-  /** Ada's SCIM user is activated for Bert. The window of the safety valve has moved on since the departure was held. */
-  const heldReturn = async (fixture: ProvisioningFixture, isKept: boolean) => {
-    const ada = await heldLeaver(fixture);
-    if (isKept) await decide(fixture, ada.id, 'discarded');
-    await fixture.patch(ada.id, { ...bert, ...emailsOf('bert@corp.example'), active: true });
-    await settle(fixture);
-    expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'return' } });
-    fixture.clock.advance(7_200_000);
-    return ada;
-  };
-  const options = { policies: { onReturn: 'hold', safetyValve: narrowValve } } as const;
-
-  test.each([
-    { fate: 'deactivated', isKept: false },
-    { fate: 'deleted', isKept: true },
-  ])(
-    'is held again when the user is $fate, and an approval archives the traveler as it is (kept active before: $isKept)',
-    ({ fate, isKept }) =>
-      withFixture(async (fixture) => {
-        const { id, travelId } = await heldReturn(fixture, isKept);
-        if (fate === 'deleted') await fixture.bridge.users.remove(users, id);
-        else await fixture.patch(id, { active: false });
-        await settle(fixture);
-        expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: false, firstName: 'Ada' });
-        expect(await fixture.identity(id)).toMatchObject({ hold: { cause: 'safetyValve' } });
-        await decide(fixture, id, 'approved');
-        expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: true, firstName: 'Ada' });
-        expect(await fixture.identity(id)).toMatchObject({ state: 'synced' });
-      }, options),
-  );
-
-  test('waits for an admin also if the names change to those of somebody who is kept apart', () =>
-    withFixture(async (fixture) => {
-      const { id, travelId } = await heldReturn(fixture, true);
-      await fixture.patch(id, { name: { givenName: 'Ada Maria', familyName: 'Quinn Smith' } });
+test('a departure that was discarded stays so when the SCIM user is activated for another person', () =>
+  withFixture(
+    async (fixture) => {
+      const { id, travelId } = await heldLeaver(fixture);
+      await decide(fixture, id, 'discarded');
+      await fixture.patch(id, { ...bert, ...emailsOf('bert@corp.example'), active: true });
       await settle(fixture);
-      expect((await fixture.identity(id)).travelId).not.toBe(travelId);
+      expect(await fixture.traveler(id)).toMatchObject({ firstName: 'Bert', email: 'bert@corp.example' });
       expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: false, firstName: 'Ada' });
-      const tombstone = await fixture.store.identities.findHolder('travel', { travelId });
-      expect(tombstone).toMatchObject({ hold: { cause: 'safetyValve' } });
-      await decide(fixture, tombstone?.id ?? '', 'discarded');
-      expect(await fixture.identity(tombstone?.id ?? '')).toMatchObject({ state: 'synced', hold: undefined });
-      expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: false, firstName: 'Ada' });
-    }, options));
-
-  test('says nothing of the departure of the next person, who has the traveler by an approval', () =>
-    withFixture(async (fixture) => {
-      const { id } = await heldReturn(fixture, true);
-      await decide(fixture, id, 'approved');
-      fixture.clock.advance(90_000_000);
-      fixture.travel.faultFor = ({ verb }) =>
-        verb === 'patch' ? { kind: 'unavailable', text: '503' } : undefined;
-      await fixture.patch(id, { active: false });
-      await fixture.patch(id, { name: { givenName: 'Dora', familyName: 'Ivy' }, active: true });
-      fixture.travel.faultFor = () => undefined;
-      await settle(fixture);
-      expect(await fixture.identity(id)).toMatchObject({ hold: { cause: 'return' } });
-      expect(await fixture.traveler(id)).toMatchObject({ archived: true, firstName: 'Bert' });
-    }, options));
-});
+    },
+    { policies: { safetyValve: narrowValve } },
+  ));
 
 test.each(['approved', 'discarded'] as const)(
   'a departure that is held only once the user has a successor can be %s',
@@ -119,13 +70,13 @@ test.each(['approved', 'discarded'] as const)(
         expect(await fixture.identity(tombstone?.id ?? '')).toMatchObject({ state: 'synced' });
         expect(travel.travelers.get(travelId)).toMatchObject({ archived: answer === 'approved' });
       },
-      { policies: { onReturn: 'separate', safetyValve: narrowValve } },
+      { policies: { safetyValve: narrowValve } },
     ),
 );
 
 describe('a departure that the safety valve holds', () => {
   const successor = person('Ada', { userName: 'ada.two', ...bert });
-  const options = { policies: { onReturn: 'separate', safetyValve: narrowValve } } as const;
+  const options = { policies: { safetyValve: narrowValve } } as const;
 
   test('stays held when a successor is created after the window has moved on', () =>
     withFixture(async (fixture) => {
@@ -179,7 +130,7 @@ describe('a departure that the safety valve holds', () => {
     }, options));
 });
 
-test('with onReturn: revive a kept traveler is not handed over to a user who gets the address later', () =>
+test('a kept traveler is not handed over to a user who gets the address later', () =>
   withFixture(
     async (fixture) => {
       const ada = await heldLeaver(fixture);
@@ -188,7 +139,7 @@ test('with onReturn: revive a kept traveler is not handed over to a user who get
       await fixture.patch(user.id, emailsOf(addressOf('Ada')));
       await settle(fixture);
       expect(await fixture.traveler(ada.id)).toMatchObject({ archived: false, firstName: 'Ada' });
-      expect(await fixture.identity(user.id)).toMatchObject({ hold: { cause: 'return' } });
+      expect(await fixture.identity(user.id)).toMatchObject({ state: 'pending', travelId: undefined });
     },
-    { policies: { onReturn: 'revive', safetyValve: narrowValve } },
+    { policies: { safetyValve: narrowValve } },
   ));

@@ -115,19 +115,6 @@ test('a POST claims an imported person under a new SCIM id', () =>
     expect((await fixture.bridge.users.list(users, allUsers())).total).toBe(1);
   }));
 
-test('a POST of an existing person is a conflict if the policy refuses existing people', () =>
-  withFixture(
-    async (fixture) => {
-      fixture.travel.addTraveler({ email: addressOf('Ada') });
-      await fixture.importTravelers();
-      await expect(fixture.bridge.users.create(users, person('Ada'))).rejects.toMatchObject({
-        kind: 'conflict',
-      });
-      expect(fixture.travel.writes()).toEqual([]);
-    },
-    { policies: { onExistingUser: 'refuse' } },
-  ));
-
 test('an import skips a traveler whose create has no known outcome', () =>
   withFixture(async (fixture) => {
     fixture.travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);

@@ -1,10 +1,7 @@
-import type { Policies } from '../../src/provisioning/policies.ts';
 import { holdFirstCall } from '../fixtures/holding-first.ts';
 import { managedBy, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
-const keep: { policies: Partial<Policies> } = { policies: {} };
-const clear: { policies: Partial<Policies> } = { policies: { inactiveManager: 'clear' } };
 
 /** Creates a manager and a report. */
 async function bossAndAda({ bridge }: ProvisioningFixture) {
@@ -13,61 +10,56 @@ async function bossAndAda({ bridge }: ProvisioningFixture) {
   return { boss, ada };
 }
 
-describe.each([
-  { policy: 'keep', options: keep, isKept: true },
-  { policy: 'clear', options: clear, isKept: false },
-])('with inactiveManager $policy', ({ options, isKept }) => {
-  test('the reports of a manager who is deactivated get a finding, and it goes with the reactivation', () =>
-    withFixture(async (fixture) => {
+test('the reports of a manager who is deactivated get a finding, and it goes with the reactivation', () =>
+  withFixture(async (fixture) => {
+    const { boss, ada } = await bossAndAda(fixture);
+    const { patch, traveler, findings, reconcileAfter } = fixture;
+    await patch(boss.id, { active: false });
+    await reconcileAfter(0);
+    expect(await findings(ada.id)).toEqual(['managerId: managerInactive']);
+    expect((await traveler(ada.id))?.managerId).toBeUndefined();
+    await patch(boss.id, { active: true });
+    await reconcileAfter(0);
+    expect(await findings(ada.id)).toEqual([]);
+    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+  }));
+
+test('a report who is created later has the same finding', () =>
+  withFixture(async ({ bridge, patch, traveler, findings }) => {
+    const boss = await bridge.users.create(users, person('Boss'));
+    await patch(boss.id, { active: false });
+    const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
+    expect(await findings(ada.id)).toEqual(['managerId: managerInactive']);
+    expect((await traveler(ada.id))?.managerId).toBeUndefined();
+  }));
+
+test('a manager whose deactivation is held counts as inactive', () =>
+  withFixture(
+    async (fixture) => {
       const { boss, ada } = await bossAndAda(fixture);
-      const { patch, traveler, findings, reconcileAfter } = fixture;
-      await patch(boss.id, { active: false });
-      await reconcileAfter(0);
-      expect(await findings(ada.id)).toEqual(['managerId: managerInactive']);
-      expect((await traveler(ada.id))?.managerId).toBe(isKept ? boss.travelUserId : undefined);
-      await patch(boss.id, { active: true });
-      await reconcileAfter(0);
-      expect(await findings(ada.id)).toEqual([]);
-      expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
-    }, options));
+      await fixture.patch(boss.id, { active: false });
+      await fixture.reconcileAfter(0);
+      expect((await fixture.identity(boss.id)).state).toBe('held');
+      expect(await fixture.findings(ada.id)).toEqual(['managerId: managerInactive']);
+    },
+    {
+      policies: { safetyValve: { share: 0, minimum: 0, windowMs: 3_600_000 } },
+    },
+  ));
 
-  test('a report who is created later has the same finding', () =>
-    withFixture(async ({ bridge, patch, traveler, findings }) => {
-      const boss = await bridge.users.create(users, person('Boss'));
-      await patch(boss.id, { active: false });
-      const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
-      expect(await findings(ada.id)).toEqual(['managerId: managerInactive']);
-      expect((await traveler(ada.id))?.managerId).toBe(isKept ? boss.travelUserId : undefined);
-    }, options));
-
-  test('a manager whose deactivation is held counts as inactive', () =>
-    withFixture(
-      async (fixture) => {
-        const { boss, ada } = await bossAndAda(fixture);
-        await fixture.patch(boss.id, { active: false });
-        await fixture.reconcileAfter(0);
-        expect((await fixture.identity(boss.id)).state).toBe('held');
-        expect(await fixture.findings(ada.id)).toEqual(['managerId: managerInactive']);
-      },
-      {
-        policies: { ...options.policies, safetyValve: { share: 0, minimum: 0, windowMs: 3_600_000 } },
-      },
-    ));
-
-  test('a manager who is archived in the travel service before an IdP has written them is inactive', () =>
-    withFixture(async ({ bridge, travel, findings, importTravelers }) => {
-      const boss = travel.addTraveler({ email: 'boss@corp.example' });
-      await importTravelers();
-      const ada = await bridge.users.create(users, person('Ada', managedBy('boss@corp.example')));
-      expect(await findings(ada.id)).toEqual([]);
-      travel.travelers.set(boss.id, { ...boss, archived: true });
-      await importTravelers();
-      expect(await findings(ada.id)).toEqual(['managerId: managerInactive']);
-      travel.travelers.set(boss.id, { ...boss, archived: false });
-      await importTravelers();
-      expect(await findings(ada.id)).toEqual([]);
-    }, options));
-});
+test('a manager who is archived in the travel service before an IdP has written them is inactive', () =>
+  withFixture(async ({ bridge, travel, findings, importTravelers }) => {
+    const boss = travel.addTraveler({ email: 'boss@corp.example' });
+    await importTravelers();
+    const ada = await bridge.users.create(users, person('Ada', managedBy('boss@corp.example')));
+    expect(await findings(ada.id)).toEqual([]);
+    travel.travelers.set(boss.id, { ...boss, archived: true });
+    await importTravelers();
+    expect(await findings(ada.id)).toEqual(['managerId: managerInactive']);
+    travel.travelers.set(boss.id, { ...boss, archived: false });
+    await importTravelers();
+    expect(await findings(ada.id)).toEqual([]);
+  }));
 
 test('an inactive manager whom the mapping names is removed as well, and the mapping is not at fault', () =>
   withFixture(
@@ -82,7 +74,6 @@ test('an inactive manager whom the mapping names is removed as well, and the map
       expect(findings[0]).not.toHaveProperty('mappingPath');
     },
     {
-      ...clear,
       mapping: { scimUserMapping: [{ template: '00uBoss', userAttribute: 'managerId' }] },
     },
   ));

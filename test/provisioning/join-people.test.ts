@@ -45,7 +45,7 @@ test.each([true, false])(
     withFixture(async (fixture) => {
       const { leaver, newcomer, travelId } = await namesakes(fixture, isDeleted);
       const own = (await fixture.identity(newcomer)).travelId ?? '';
-      expect(await fixture.findings(newcomer)).toEqual(['*: personUnclear']);
+      expect(await fixture.findings(newcomer)).toEqual(['*: otherPerson']);
       expect(own).not.toBe(travelId);
       expect(await join(fixture, leaver, newcomer)).toBe('joined');
       expect(await fixture.traveler(newcomer)).toMatchObject({
@@ -75,22 +75,18 @@ test('a joined user who leaves and returns has the traveler of the leaver again'
     expect((await fixture.identity(back.id)).travelId).toBe(travelId);
   }));
 
-test('a held newcomer gets the traveler as it is by a join, and the hold ends', () =>
-  withFixture(
-    async (fixture) => {
-      const other = { name: { givenName: 'Adele', familyName: 'Smith' } };
-      const { leaver, newcomer, travelId } = await namesakes(fixture, false, other);
-      expect((await fixture.identity(newcomer)).state).toBe('held');
-      expect(await join(fixture, leaver, newcomer)).toBe('joined');
-      expect(await fixture.traveler(newcomer)).toMatchObject({
-        id: travelId,
-        firstName: 'Adele',
-        ...manualFields,
-      });
-      expect(await fixture.identity(newcomer)).toMatchObject({ state: 'synced', hold: undefined });
-    },
-    { policies: { onReturn: 'hold' } },
-  ));
+test('another person by the table is joined all the same', () =>
+  withFixture(async (fixture) => {
+    const other = { name: { givenName: 'Adele', familyName: 'Smith' } };
+    const { leaver, newcomer, travelId } = await namesakes(fixture, false, other);
+    expect(await join(fixture, leaver, newcomer)).toBe('joined');
+    expect(await fixture.traveler(newcomer)).toMatchObject({
+      id: travelId,
+      firstName: 'Adele',
+      ...manualFields,
+    });
+    expect(await fixture.identity(newcomer)).toMatchObject({ state: 'synced', hold: undefined });
+  }));
 
 test('an archived traveler without a user can be joined to a newcomer', () =>
   withFixture(async (fixture) => {

@@ -31,7 +31,7 @@ type Create = (user: ScimResource, fault?: TravelFault) => Promise<string>;
 /** Runs a test with a custom field for the title. */
 function withUsers(
   test: (fixture: ProvisioningFixture, create: Create) => Promise<void>,
-  policies: { onExistingUser?: 'link' | 'refuse'; deprovision?: 'delete' } = {},
+  policies: { deprovision?: 'delete' } = {},
 ): Promise<void> {
   return withFixture(
     async (fixture) => {
@@ -129,38 +129,26 @@ const differences: [string, (fixture: ProvisioningFixture) => void][] = [
 ];
 
 describe.each(differences)('a traveler of a lost create %s', (_, differ) => {
-  test.each(['link', 'refuse'] as const)(
-    'is archived if the user is deleted (onExistingUser: %s)',
-    (onExistingUser) =>
-      withUsers(
-        async (fixture, create) => {
-          differ(fixture);
-          const ada = await create(first, 'lose');
-          await fixture.bridge.users.remove(users, ada);
-          await settle(fixture);
-          expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
-        },
-        { onExistingUser },
-      ),
-  );
+  test('is archived if the user is deleted', () =>
+    withUsers(async (fixture, create) => {
+      differ(fixture);
+      const ada = await create(first, 'lose');
+      await fixture.bridge.users.remove(users, ada);
+      await settle(fixture);
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+    }));
 
-  test.each(['link', 'refuse'] as const)(
-    'gets an address that was corrected meanwhile (onExistingUser: %s)',
-    (onExistingUser) =>
-      withUsers(
-        async (fixture, create) => {
-          differ(fixture);
-          const ada = await create(first, 'lose');
-          await fixture.patch(ada, emailsOf('ada.king@corp.example'));
-          await settle(fixture);
-          const [own, ...others] = travelers(fixture);
-          expect(others).toEqual([]);
-          expect(own).toMatchObject({ email: 'ada.king@corp.example' });
-          expect(await fixture.identity(ada)).toMatchObject({ state: 'synced', travelId: own?.id });
-        },
-        { onExistingUser },
-      ),
-  );
+  test('gets an address that was corrected meanwhile', () =>
+    withUsers(async (fixture, create) => {
+      differ(fixture);
+      const ada = await create(first, 'lose');
+      await fixture.patch(ada, emailsOf('ada.king@corp.example'));
+      await settle(fixture);
+      const [own, ...others] = travelers(fixture);
+      expect(others).toEqual([]);
+      expect(own).toMatchObject({ email: 'ada.king@corp.example' });
+      expect(await fixture.identity(ada)).toMatchObject({ state: 'synced', travelId: own?.id });
+    }));
 });
 
 test.each([
@@ -192,17 +180,14 @@ test('a traveler that was not there when it was looked for is archived, even if 
 test.each(['deleted', 'deactivated'])(
   'the traveler of a lost create is archived if the user is %s, even if the travel API does not send its time',
   (fate) =>
-    withUsers(
-      async (fixture, create) => {
-        fixture.travel.now = undefined;
-        const ada = await create(first, 'lose');
-        if (fate === 'deleted') await fixture.bridge.users.remove(users, ada);
-        else await fixture.patch(ada, { active: false });
-        await settle(fixture);
-        expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
-      },
-      { onExistingUser: 'refuse' },
-    ),
+    withUsers(async (fixture, create) => {
+      fixture.travel.now = undefined;
+      const ada = await create(first, 'lose');
+      if (fate === 'deleted') await fixture.bridge.users.remove(users, ada);
+      else await fixture.patch(ada, { active: false });
+      await settle(fixture);
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+    }),
 );
 
 test.each([
@@ -272,40 +257,31 @@ function sendCreatesTwice({ travel: { users: api } }: ProvisioningFixture): void
   };
 }
 
-describe.each(['link', 'refuse'] as const)(
-  'the traveler of a create that a gateway has sent twice (onExistingUser: %s)',
-  (onExistingUser) => {
-    test('loses a role that the IdP takes away', () =>
-      withUsers(
-        async (fixture, create) => {
-          sendCreatesTwice(fixture);
-          const ada = await create(first);
-          await fixture.patch(ada, rolesOf());
-          expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Ada', roles: [] })]);
-          expect(await fixture.findings(ada)).toEqual([]);
-        },
-        { onExistingUser },
-      ));
+describe('the traveler of a create that a gateway has sent twice', () => {
+  test('loses a role that the IdP takes away', () =>
+    withUsers(async (fixture, create) => {
+      sendCreatesTwice(fixture);
+      const ada = await create(first);
+      await fixture.patch(ada, rolesOf());
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ firstName: 'Ada', roles: [] })]);
+      expect(await fixture.findings(ada)).toEqual([]);
+    }));
 
-    test('gets an address that was corrected before it could be looked up', () =>
-      withUsers(
-        async (fixture) => {
-          const { travel, bridge } = fixture;
-          sendCreatesTwice(fixture);
-          travel.faultFor = ({ verb }) => (verb === 'findByEmails' ? notCarriedOut : undefined);
-          const { id } = await bridge.users.create(users, first);
-          travel.faultFor = () => undefined;
-          await fixture.patch(id, emailsOf('ada.king@corp.example'));
-          await settle(fixture);
-          const [own, ...others] = travelers(fixture);
-          expect(others).toEqual([]);
-          expect(own).toMatchObject({ email: 'ada.king@corp.example' });
-          expect(await fixture.identity(id)).toMatchObject({ state: 'synced', travelId: own?.id });
-        },
-        { onExistingUser },
-      ));
-  },
-);
+  test('gets an address that was corrected before it could be looked up', () =>
+    withUsers(async (fixture) => {
+      const { travel, bridge } = fixture;
+      sendCreatesTwice(fixture);
+      travel.faultFor = ({ verb }) => (verb === 'findByEmails' ? notCarriedOut : undefined);
+      const { id } = await bridge.users.create(users, first);
+      travel.faultFor = () => undefined;
+      await fixture.patch(id, emailsOf('ada.king@corp.example'));
+      await settle(fixture);
+      const [own, ...others] = travelers(fixture);
+      expect(others).toEqual([]);
+      expect(own).toMatchObject({ email: 'ada.king@corp.example' });
+      expect(await fixture.identity(id)).toMatchObject({ state: 'synced', travelId: own?.id });
+    }));
+});
 
 test('a deleted user whose traveler of a lost create was deleted leaves the traveler alone that another leaver has under its address', () =>
   withUsers(
@@ -328,29 +304,23 @@ test('a deleted user whose traveler of a lost create was deleted leaves the trav
     { deprovision: 'delete' },
   ));
 
-test.each(['link', 'refuse'] as const)(
-  'an inactive user whose lost create was carried out without the archive gets the traveler, which is archived (onExistingUser: %s)',
-  (onExistingUser) =>
-    withUsers(
-      async (fixture) => {
-        const { travel, bridge } = fixture;
-        // A travel API with a call of its own for the archive has not got that call.
-        travel.faultFor = ({ verb, body }) => {
-          if (verb !== 'create' || travelers(fixture).length > 0) return undefined;
-          travel.addTraveler({ ...body, email: addressOf('Ada'), archived: false });
-          return notCarriedOut;
-        };
-        const { id } = await bridge.users.create(users, person('Ada', { active: false }));
-        await settle(fixture);
-        expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
-        expect(await fixture.identity(id)).toMatchObject({
-          state: 'synced',
-          travelId: travelers(fixture)[0]?.id,
-        });
-      },
-      { onExistingUser },
-    ),
-);
+test('an inactive user whose lost create was carried out without the archive gets the traveler, which is archived', () =>
+  withUsers(async (fixture) => {
+    const { travel, bridge } = fixture;
+    // A travel API with a call of its own for the archive has not got that call.
+    travel.faultFor = ({ verb, body }) => {
+      if (verb !== 'create' || travelers(fixture).length > 0) return undefined;
+      travel.addTraveler({ ...body, email: addressOf('Ada'), archived: false });
+      return notCarriedOut;
+    };
+    const { id } = await bridge.users.create(users, person('Ada', { active: false }));
+    await settle(fixture);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+    expect(await fixture.identity(id)).toMatchObject({
+      state: 'synced',
+      travelId: travelers(fixture)[0]?.id,
+    });
+  }));
 
 test.each([true, false])(
   'a newcomer with the userName of one leaver, and the address that is reserved for another, gets a traveler (the latter after a DELETE: %s)',

@@ -1,5 +1,5 @@
+import { applyMapping } from '../../src/provisioning/rules/apply-mapping.ts';
 import {
-  applyMapping,
   compareMappings,
   countRules,
   findVersion,
@@ -14,9 +14,15 @@ const title = { scimAttribute: 'title', userAttribute: 'firstName' };
 const mappingA = mappingOf({ scimUserMapping: [nickName] });
 const mappingB = mappingOf({ scimUserMapping: [title], phone: { defaultCountry: 'FR' } });
 
-function apply({ store, clock }: ProvisioningFixture, mapping: Mapping, expected: number, author = 'ada') {
-  const by = { source: 'page', author, now: clock.now() } as const;
-  return applyMapping(store.rules, { connection: 'default', mapping, expected, ...by });
+function apply(
+  { store, clock: runtime, connection }: ProvisioningFixture,
+  mapping: Mapping,
+  expected: number,
+  author = 'ada',
+  putBackSince?: number,
+) {
+  const change = { mapping, expected, source: 'page', author, putBackSince } as const;
+  return applyMapping({ ...store, runtime }, connection, { change });
 }
 
 test('a mapping comes into force with its author, and is listed first', () =>
@@ -59,11 +65,9 @@ test('the mapping in force is not applied again, and keeps its generation', () =
 
 test('a version keeps its number when only values are put back', () =>
   withFixture(async (fixture) => {
-    const { store, clock } = fixture;
+    const { store } = fixture;
     await apply(fixture, mappingA, 0);
-    const again = { source: 'page', author: 'ada', now: clock.now(), putBackSince: 1 } as const;
-    const change = { connection: 'default', mapping: mappingA, expected: 1, ...again };
-    expect(await applyMapping(store.rules, change)).toEqual({
+    expect(await apply(fixture, mappingA, 1, 'ada', 1)).toEqual({
       outcome: 'applied',
       generation: 1,
       version: 1,

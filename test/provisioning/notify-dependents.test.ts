@@ -1,12 +1,5 @@
 import { notifyDependents } from '../../src/provisioning/reconcile/run/notify-dependents.ts';
-import {
-  addressOf,
-  emailsOf,
-  managedBy,
-  type ProvisioningFixture,
-  person,
-  withFixture,
-} from '../fixtures/provisioning.ts';
+import { managedBy, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';
 
@@ -21,10 +14,10 @@ test('an attempt that does not read the traveler frees no address, and makes nob
       markEmailWaitersDirty: async (_account: string, email: string) => void marked.push(email),
     };
     const deps = { ...store, reconcileQueue, wake: () => {}, runtime: { now: clock.now } };
-    await notifyDependents(deps, connection, { before: unread, after: unread, former: [], awaited: [] });
+    await notifyDependents(deps, connection, { before: unread, after: unread, former: [] });
     expect(marked).toEqual([]);
     const gone = { ...unread, travelId: undefined };
-    await notifyDependents(deps, connection, { before: unread, after: gone, former: [], awaited: [] });
+    await notifyDependents(deps, connection, { before: unread, after: gone, former: [] });
     expect(marked).toHaveLength(2);
   }));
 
@@ -40,35 +33,9 @@ test('the address of a call that may be carried out late is freed by an attempt 
       markEmailWaitersDirty: async (_account: string, email: string) => void marked.push(email),
     };
     const deps = { ...store, reconcileQueue, wake: () => {}, runtime: { now: clock.now } };
-    await notifyDependents(deps, connection, { before, after: before, former: [], awaited: [] });
+    await notifyDependents(deps, connection, { before, after: before, former: [] });
     expect(marked).toEqual([]);
     const after = { ...before, observed: ada.observed && { ...ada.observed } };
-    await notifyDependents(deps, connection, { before, after, former: [], awaited: [] });
+    await notifyDependents(deps, connection, { before, after, former: [] });
     expect(marked).toEqual(['late@corp.example']);
   }));
-
-test.each([
-  ['is deleted', ({ bridge }: ProvisioningFixture, id: string) => bridge.users.remove(users, id)],
-  ['is deactivated', ({ patch }: ProvisioningFixture, id: string) => patch(id, { active: false })],
-  [
-    'gets another address',
-    ({ patch }: ProvisioningFixture, id: string) => patch(id, emailsOf('xavier@corp.example')),
-  ],
-])('a leaver gets the address back once the successor, whom the scope leaves out, %s', (_, change) =>
-  withFixture(
-    async (fixture) => {
-      const { id } = await fixture.bridge.users.create(users, person('Ada', { externalId: 'emp-7' }));
-      const { travelId = '' } = await fixture.identity(id);
-      await fixture.patch(id, { active: false });
-      const names = { givenName: 'Xavier', familyName: 'Young' };
-      await fixture.patch(id, { active: true, externalId: 'emp-8', name: names, userType: 'Service' });
-      await fixture.bridge.reconcileDue();
-      const email = () => fixture.travel.travelers.get(travelId)?.email;
-      expect(email()).toMatch(/^parked-/);
-      await change(fixture, id);
-      await fixture.bridge.reconcileDue();
-      expect(email()).toBe(addressOf('Ada'));
-    },
-    { mapping: { scope: 'not (userType eq "Service")' } },
-  ),
-);

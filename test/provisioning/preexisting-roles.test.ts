@@ -118,16 +118,3 @@ test('the finding is there although the call that takes other roles away fails f
     expect(await rolesOf(fixture, ada.id)).toEqual(['premium']);
     expect(await fixture.findings(ada.id)).toEqual(kept);
   }));
-
-test('with preexistingRoles adopt, a role belongs to the IdP from the grant on', () =>
-  withFixture(
-    async (fixture) => {
-      const ada = await fixture.bridge.users.create(users, person('Ada'));
-      await giveByHand(fixture, ada.id, 'premium');
-      await fixture.patch(ada.id, roles('premium'));
-      await fixture.patch(ada.id, roles());
-      expect(await rolesOf(fixture, ada.id)).toEqual([]);
-      expect(await fixture.findings(ada.id)).toEqual([]);
-    },
-    { policies: { preexistingRoles: 'adopt' } },
-  ));

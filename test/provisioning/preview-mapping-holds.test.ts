@@ -36,7 +36,7 @@ async function restartAndReconcile(fixture: ProvisioningFixture, mapping: JsonOb
 
 /**
  * Creates people whose preview depends on more than the rules: one held by the safety valve, one discarded, one guarded, one
- * guarded and deactivated, one imported and patched, and one held return.
+ * guarded and deactivated, one imported and patched, and one in the place of a leaver.
  */
 async function createPeople(fixture: ProvisioningFixture): Promise<void> {
   const { bridge, travel, store, clock } = fixture;
@@ -71,7 +71,6 @@ async function createPeople(fixture: ProvisioningFixture): Promise<void> {
 }
 
 const policies = {
-  ...{ onReturn: 'hold' as const },
   safetyValve: { share: 0, minimum: 2, windowMs: 3_600_000 },
 };
 
@@ -82,7 +81,6 @@ test('a preview does not count held changes', () =>
       const counts = await fixture.store.holds.countHolds();
       expect(counts.map(({ cause, count }) => `${cause} ${count}`).toSorted()).toEqual([
         'guarded 1',
-        'return 1',
         'safetyValve 2',
       ]);
       expect(await previewMapping(fixture)).toMatchObject({ changed: 0, created: 0, pending: 0, fields: [] });

@@ -98,6 +98,7 @@ test('a preview counts how many people would change, in which fields and how, an
     expect(outcome).toEqual({
       people: 3,
       changed: 3,
+      affected: 3,
       outOfScope: 0,
       created: 0,
       pending: 0,

@@ -12,9 +12,8 @@ import { saveDecision } from '../fixtures/save-decision.ts';
 
 const users = 'default';
 const parking = /^parked-.*@jetbridge\.invalid$/;
-const reclaim = { policies: { reclaimEmail: true } };
-const heldReclaim = {
-  policies: { reclaimEmail: true, safetyValve: { share: 0, minimum: 0, windowMs: 3_600_000 } },
+const held = {
+  policies: { safetyValve: { share: 0, minimum: 0, windowMs: 3_600_000 } },
 };
 
 async function settle(fixture: ProvisioningFixture): Promise<void> {
@@ -50,7 +49,7 @@ function sentEmails({ travel }: ProvisioningFixture, travelId: string): unknown[
     .map(({ body }) => body?.email);
 }
 
-describe.each([true, false])('with reclaimEmail, a leaver (after a DELETE: %s)', (isDeleted) => {
+describe.each([true, false])('a leaver (after a DELETE: %s)', (isDeleted) => {
   test('whose departure is held or discarded keeps the address, and gives it up when the departure is approved', () =>
     withFixture(async (fixture) => {
       const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
@@ -73,37 +72,31 @@ describe.each([true, false])('with reclaimEmail, a leaver (after a DELETE: %s)',
       });
       expect((await fixture.traveler(zoe))?.email).toBe(addressOf('Ada'));
       expect(sentEmails(fixture, travelId)).toHaveLength(1);
-    }, heldReclaim));
+    }, held));
 
-  test('gets the own address back once nobody has it and nobody waits for it, by one call each way', () =>
+  test('stays parked when nobody needs the address any more, by one call', () =>
     withFixture(async (fixture) => {
-      const [ada = '', zoe = '', cy = ''] = await createPeople(fixture, ['Ada', 'Zoe', 'Cy']);
+      const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
       const travelId = await leave(fixture, ada, isDeleted);
-      const email = () => fixture.travel.travelers.get(travelId)?.email;
-      for (const id of [zoe, cy]) await fixture.patch(id, emailsOf(addressOf('Ada')));
-      await settle(fixture);
-      expect(email()).toMatch(parking);
-      expect(await fixture.findings(ada)).toEqual([]);
-      await fixture.patch(zoe, emailsOf(addressOf('Zoe')));
-      await settle(fixture);
-      expect((await fixture.traveler(cy))?.email).toBe(addressOf('Ada'));
-      expect(email()).toMatch(parking);
       fixture.travel.calls.length = 0;
-      await fixture.patch(cy, emailsOf(addressOf('Cy')));
-      await settle(fixture);
+      for (const name of ['Ada', 'Zoe', 'Ada']) {
+        await fixture.patch(zoe, emailsOf(addressOf(name)));
+        await settle(fixture);
+        expect((await fixture.traveler(zoe))?.email).toBe(addressOf(name));
+      }
       expect(fixture.travel.travelers.get(travelId)).toMatchObject({
         archived: true,
-        email: addressOf('Ada'),
+        email: expect.stringMatching(parking),
       });
-      expect(sentEmails(fixture, travelId)).toEqual([addressOf('Ada')]);
+      expect(sentEmails(fixture, travelId)).toHaveLength(1);
       expect(await fixture.findings(ada)).toEqual([]);
-    }, reclaim));
+    }));
 });
 
 test.each([
   { title: 'whom the travel API does not archive', roles: [], isRefused: true },
   { title: 'who administers the travel service by the mapping', roles: ['admin'], isRefused: false },
-])('with reclaimEmail, a leaver $title keeps the address', ({ roles, isRefused }) =>
+])('a leaver $title keeps the address', ({ roles, isRefused }) =>
   withFixture(
     async (fixture) => {
       const [zoe = ''] = await createPeople(fixture, ['Zoe']);
@@ -122,11 +115,11 @@ test.each([
         email: addressOf('Ada'),
       });
     },
-    { ...reclaim, mapping: { scimUserMapping: [], roles: { allow: ['admin'] } } },
+    { mapping: { scimUserMapping: [], roles: { allow: ['admin'] } } },
   ),
 );
 
-test('with reclaimEmail, a leaver keeps the address that an administrator of the travel service should get', () =>
+test('a leaver keeps the address that an administrator of the travel service should get', () =>
   withFixture(async (fixture) => {
     const { travel } = fixture;
     const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
@@ -141,7 +134,7 @@ test('with reclaimEmail, a leaver keeps the address that an administrator of the
     await settle(fixture);
     expect(sentEmails(fixture, travelId)).toEqual([]);
     expect(await fixture.findings(zoe)).toContain('roles: guarded');
-  }, reclaim));
+  }));
 
 test('a leaver does not take the address back from a user who leaves after it, and two leavers do not exchange it', () =>
   withFixture(async (fixture) => {
@@ -155,7 +148,7 @@ test('a leaver does not take the address back from a user who leaves after it, a
     await settle(fixture);
     expect((await fixture.traveler(zoe))?.email).toBe(addressOf('Ada'));
     expect(sentEmails(fixture, travelId)).toEqual([]);
-  }, reclaim));
+  }));
 
 test('a leaver who is activated again while another user has the address gets the userName at once', () =>
   withFixture(async (fixture) => {
@@ -174,105 +167,25 @@ test('a leaver who is activated again while another user has the address gets th
     await fixture.patch(zoe, emailsOf(addressOf('Zoe')));
     await settle(fixture);
     expect(sentEmails(fixture, travelId)).toEqual([addressOf('Login'), addressOf('Ada')]);
-  }, reclaim));
-
-describe('a traveler with a parking address whose departure is discarded', () => {
-  test.each([
-    { title: 'gets the old address, if it is free', taken: 'nobody', isDeleted: true },
-    { title: 'gets the userName, if the old address is taken', taken: 'the address', isDeleted: true },
-    { title: 'gets the userName also after a deactivation', taken: 'the address', isDeleted: false },
-    { title: 'waits with a finding, if both are taken', taken: 'both', isDeleted: true },
-  ])('$title', ({ taken, isDeleted }) =>
-    withFixture(async (fixture) => {
-      const ada = await fixture.bridge.users.create(users, person('Ada', { userName: addressOf('Login') }));
-      const [zoe = ''] = await createPeople(fixture, ['Zoe']);
-      const travelId = await leave(fixture, ada.id, isDeleted);
-      expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'safetyValve' } });
-      const traveler = fixture.travel.travelers.get(travelId);
-      if (traveler)
-        fixture.travel.travelers.set(travelId, { ...traveler, email: 'parked-1@jetbridge.invalid' });
-      await fixture.importTravelers();
-      if (taken !== 'nobody') await fixture.patch(zoe, emailsOf(addressOf('Ada')));
-      if (taken === 'both') await createPeople(fixture, ['Login']);
-      await decide(fixture, ada.id, 'discarded');
-      const expected = { nobody: addressOf('Ada'), 'the address': addressOf('Login') }[taken];
-      expect(fixture.travel.travelers.get(travelId)).toMatchObject({
-        archived: false,
-        email: expected ?? expect.stringMatching(parking),
-      });
-      const waiting = taken === 'nobody' ? [] : ['email: emailTaken'];
-      expect((await fixture.findings(ada.id)).toSorted()).toEqual(['archived: keptActive', ...waiting]);
-    }, heldReclaim),
-  );
-});
-
-test('with onReturn: separate the traveler of a leaver gets the address back once the newcomer has another one', () =>
-  withFixture(async (fixture) => {
-    const [ada = ''] = await createPeople(fixture, ['Ada']);
-    const travelId = await leave(fixture, ada, true);
-    const bert = await fixture.bridge.users.create(
-      users,
-      person('Ada', { userName: 'bert', name: { givenName: 'Bert', familyName: 'Quinn' } }),
-    );
-    await settle(fixture);
-    expect((await fixture.traveler(bert.id))?.email).toBe(addressOf('Ada'));
-    expect(fixture.travel.travelers.get(travelId)?.email).toMatch(parking);
-    await fixture.patch(bert.id, emailsOf(addressOf('Bert')));
-    await settle(fixture);
-    expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
-    await fixture.patch(bert.id, emailsOf(addressOf('Ada')));
-    await settle(fixture);
-    expect((await fixture.traveler(bert.id))?.email).toBe(addressOf('Ada'));
-    expect(fixture.travel.travelers.get(travelId)?.email).toMatch(parking);
   }));
 
-test('a leaver whose address a traveler has that was made by hand is not sent it again until that traveler gives it up', () =>
+test('a traveler with a parking address whose deactivation is discarded gets the userName, if the old address is taken', () =>
   withFixture(async (fixture) => {
-    const [ada = '', zoe = ''] = await createPeople(fixture, ['Ada', 'Zoe']);
-    const travelId = await leave(fixture, ada, true);
-    await fixture.patch(zoe, emailsOf(addressOf('Ada')));
-    await settle(fixture);
-    const stranger = fixture.travel.addTraveler({ email: addressOf('Ada') });
-    await fixture.patch(zoe, emailsOf(addressOf('Zoe')));
-    await settle(fixture);
-    fixture.travel.calls.length = 0;
-    for (let look = 0; look < 3; look += 1) {
-      await fixture.importTravelers();
-      await settle(fixture);
-    }
-    expect(sentEmails(fixture, travelId)).toEqual([]);
-    fixture.travel.travelers.delete(stranger.id);
+    const ada = await fixture.bridge.users.create(users, person('Ada', { userName: addressOf('Login') }));
+    const [zoe = ''] = await createPeople(fixture, ['Zoe']);
+    const travelId = await leave(fixture, ada.id, false);
+    expect(await fixture.identity(ada.id)).toMatchObject({ hold: { cause: 'safetyValve' } });
+    const traveler = fixture.travel.travelers.get(travelId);
+    if (traveler)
+      fixture.travel.travelers.set(travelId, { ...traveler, email: 'parked-1@jetbridge.invalid' });
     await fixture.importTravelers();
-    await settle(fixture);
-    expect(fixture.travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
-  }, reclaim));
-
-test('an attempt at a parked leaver whose own address a traveler has that was made by hand wakes nobody', () =>
-  withFixture(
-    async (fixture) => {
-      const { bridge, store, clock, travel } = fixture;
-      const [ada = ''] = await createPeople(fixture, ['Ada']);
-      const travelId = await leave(fixture, ada, true);
-      const traveler = travel.travelers.get(travelId);
-      if (!traveler) throw new Error('there is no traveler');
-      travel.travelers.set(travelId, { ...traveler, email: 'parked-1@jetbridge.invalid' });
-      travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'unavailable', text: '503' } : undefined);
-      const bert = await bridge.users.create(
-        users,
-        person('Bert', { userName: 'Bert', ...emailsOf(addressOf('Ada')) }),
-      );
-      travel.addTraveler({ email: addressOf('Ada') });
-      await fixture.importTravelers();
-      travel.faultFor = () => undefined;
-      await settle(fixture);
-      for (const id of [ada, bert.id])
-        expect(await fixture.identity(id)).toMatchObject({ waitingFor: addressOf('Ada') });
-      await store.reconcileQueue.markDirty(users, [ada], clock.now());
-      expect(await bridge.reconcileDue()).toBe(1);
-      expect(await bridge.reconcileDue()).toBe(0);
-    },
-    { policies: { reclaimEmail: true, onExistingUser: 'refuse' } },
-  ));
+    await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+    await decide(fixture, ada.id, 'discarded');
+    const expected = { archived: false, email: addressOf('Login') };
+    expect(fixture.travel.travelers.get(travelId)).toMatchObject(expected);
+    const found = (await fixture.findings(ada.id)).toSorted();
+    expect(found).toEqual(['archived: keptActive', 'email: emailTaken']);
+  }, held));
 
 describe.each([true, false])(
   'a leaver (after a DELETE: %s) whose traveler got another address by hand',
@@ -300,7 +213,7 @@ describe.each([true, false])(
         expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Bert'), archived: false });
         expect(travel.travelers.get(travelId)).toMatchObject({
           archived: true,
-          email: isFree ? addressOf('Ada') : expect.stringMatching(parking),
+          email: expect.stringMatching(parking),
         });
       }),
     );
@@ -316,8 +229,11 @@ describe.each([true, false])(
         await patch(zoe, emailsOf(addressOf('Bert')));
         await settle(fixture);
         expect(await fixture.traveler(zoe)).toMatchObject({ email: addressOf('Bert'), archived: false });
-        expect(travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
-      }, reclaim));
+        expect(travel.travelers.get(travelId)).toMatchObject({
+          archived: true,
+          email: expect.stringMatching(parking),
+        });
+      }));
 
     test('that no list has shown keeps it while the newcomer is inactive, who has the userName until then', () =>
       withFixture(async (fixture) => {
@@ -336,12 +252,15 @@ describe.each([true, false])(
           email: 'bert.quinn@corp.example',
           archived: true,
         });
-        expect(await fixture.findings(id)).toContain('email: emailHeldByLeaver');
+        expect(await fixture.findings(id)).toContain('email: emailTaken');
         expect(travel.travelers.get(travelId)?.email).toBe(addressOf('Bert'));
         await patch(id, { active: true });
         await settle(fixture);
         expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Bert'), archived: false });
-        expect(travel.travelers.get(travelId)).toMatchObject({ archived: true, email: addressOf('Ada') });
+        expect(travel.travelers.get(travelId)).toMatchObject({
+          archived: true,
+          email: expect.stringMatching(parking),
+        });
       }));
   },
 );
@@ -363,4 +282,4 @@ test('a leaver takes an address that the traveler of another person has lost by 
     expect(travel.travelers.get(travelId)?.email).toBe(addressOf('Zoe'));
     expect(sentEmails(fixture, travelId).length).toBeLessThan(2);
     expect(await fixture.findings(zoe)).toEqual(['managerId: managerInactive', 'email: drift']);
-  }, reclaim));
+  }));

@@ -1,4 +1,4 @@
-import { type Json, type ScimResource, urns } from '../../src/schema/resource.ts';
+import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { waitForLockWaits } from '../fixtures/lock-waits.ts';
 import {
   addressOf,
@@ -10,7 +10,6 @@ import {
 } from '../fixtures/provisioning.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
 import { describeOnPostgres } from '../fixtures/test-database.ts';
-import { mappingOf } from '../fixtures/translator.ts';
 
 const users = 'default';
 const managedByUri = ($ref: string) => ({ [urns.enterprise]: { manager: { $ref } } });
@@ -52,7 +51,7 @@ test.each<[string, string, ScimResource]>([
   ['employeeNumber', 'A-7', numbered('a-7')],
   ['externalId', '00uBoss', { externalId: '00uBoss' }],
   ['userName', 'boss.login', { userName: 'Boss.Login' }],
-  ['email', 'boss@corp.example', {}],
+  ['userName', 'boss@corp.example', {}],
 ])('a mapping has managers found by %s, also if they come later, and by nothing else', (by, value, named) =>
   withFixture(
     async ({ bridge, traveler, findings, reconcileAfter }) => {
@@ -60,7 +59,6 @@ test.each<[string, string, ScimResource]>([
         employeeNumber: { externalId: value },
         externalId: numbered(value),
         userName: { externalId: value },
-        email: { externalId: value },
       };
       await bridge.users.create(users, person('Namesake', others[by]));
       const ada = await bridge.users.create(users, person('Ada', managedBy(value)));
@@ -73,72 +71,6 @@ test.each<[string, string, ScimResource]>([
     { mapping: { manager: { by } } },
   ),
 );
-
-const badge = 'urn:acme:hr:1.0:Person:badge';
-const badged = (value: Json): ScimResource => ({ 'urn:acme:hr:1.0:Person': { badge: value } });
-const byBadge = { mapping: { manager: { by: badge } } };
-
-test.each<[string, Json]>([
-  [badge, 'X7'],
-  [badge, 7],
-  [badge, ['1', 'x7']],
-])('a mapping has managers found by %s with the value %j, before and after the report', (_by, value) =>
-  withFixture(async ({ bridge, traveler, findings, reconcileAfter }) => {
-    const named = [value].flat().map(String).at(-1)?.toUpperCase() ?? '';
-    await bridge.users.create(users, person('Namesake', { externalId: named }));
-    const ada = await bridge.users.create(users, person('Ada', managedBy(named)));
-    expect(await findings(ada.id)).toEqual(['managerId: managerUnknown']);
-    const boss = await bridge.users.create(users, person('Boss', badged(value)));
-    await reconcileAfter(0);
-    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
-    const bob = await bridge.users.create(users, person('Bob', managedBy(named)));
-    expect((await traveler(bob.id))?.managerId).toBe(boss.travelUserId);
-    expect(await findings(bob.id)).toEqual([]);
-  }, byBadge),
-);
-
-test('a manager who gets the badge that a report names is found, and whoever has lost it is not', () =>
-  withFixture(async ({ bridge, traveler, patch, reconcileAfter }) => {
-    const former = await bridge.users.create(users, person('Former', badged('7')));
-    const boss = await bridge.users.create(users, person('Boss', { title: 'Head' }));
-    await patch(former.id, badged('8'));
-    const ada = await bridge.users.create(users, person('Ada', managedBy('7')));
-    expect((await traveler(ada.id))?.managerId).toBeUndefined();
-    await patch(boss.id, badged('7'));
-    await reconcileAfter(0);
-    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
-    await patch(boss.id, { ...badged('7'), ...emailsOf('boss@other.example') });
-    const bob = await bridge.users.create(users, person('Bob', managedBy('7')));
-    expect((await traveler(bob.id))?.managerId).toBe(boss.travelUserId);
-  }, byBadge));
-
-test.each<[string, ScimResource]>([
-  ['badgeNumber', { badgeNumber: '7' }],
-  ['title', { title: '7' }],
-  [`${urns.enterprise}:employeeNumber`, numbered('7')],
-])('a mapping has managers found by the attribute %s', (by, attributes) =>
-  withFixture(
-    async ({ bridge, traveler }) => {
-      const boss = await bridge.users.create(users, person('Boss', attributes));
-      const ada = await bridge.users.create(users, person('Ada', managedBy('7')));
-      expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
-    },
-    { mapping: { manager: { by } } },
-  ),
-);
-
-test('a mapping that comes into force finds managers by an attribute that was not searched before', () =>
-  withFixture(async (fixture) => {
-    const { connection, traveler, reconcileAfter } = fixture;
-    const boss = await fixture.bridge.users.create(users, person('Boss', badged('7')));
-    const ada = await fixture.bridge.users.create(users, person('Ada', managedBy('7')));
-    expect((await traveler(ada.id))?.managerId).toBeUndefined();
-    connection.mapping = mappingOf({ manager: { by: badge } });
-    await fixture.restart();
-    await fixture.bridge.startBackground().stop();
-    for (let step = 0; step < 3; step += 1) await reconcileAfter(60_000);
-    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
-  }));
 
 test('a URI names the manager by id, whatever attribute the mapping has managers found by', () =>
   withFixture(async ({ bridge, traveler }) => {
@@ -268,7 +200,7 @@ test('a deleted manager is removed from the report, with a finding', () =>
     expect(await findings(ada.id)).toEqual([expect.stringMatching(/^managerId: manager/)]);
   }));
 
-test('a manager whose DELETE the travel API refuses stays the manager', () =>
+test('a manager whose DELETE the travel API refuses is left out as a deactivated one', () =>
   withFixture(async ({ bridge, travel, traveler, reconcileAfter }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(addressOf('Boss'))));
@@ -277,17 +209,17 @@ test('a manager whose DELETE the travel API refuses stays the manager', () =>
     await expect(bridge.users.remove(users, boss.id)).rejects.toMatchObject({ kind: 'refused' });
     await reconcileAfter(0);
     await reconcileAfter(1_000);
-    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+    expect((await traveler(ada.id))?.managerId).toBeUndefined();
   }));
 
-test('a deactivated manager stays the manager', () =>
+test('a deactivated manager is left out also after another write of the report', () =>
   withFixture(async ({ bridge, traveler, patch, reconcileAfter }) => {
     const boss = await bridge.users.create(users, person('Boss'));
     const ada = await bridge.users.create(users, person('Ada', managedBy(boss.id)));
     await patch(boss.id, { active: false });
     await reconcileAfter(0);
     await patch(ada.id, { nickName: 'A' });
-    expect((await traveler(ada.id))?.managerId).toBe(boss.travelUserId);
+    expect((await traveler(ada.id))?.managerId).toBeUndefined();
   }));
 
 test('a manager who returns after a DELETE is set again', () =>

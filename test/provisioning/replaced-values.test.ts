@@ -50,15 +50,15 @@ function withIda(
   test: (ida: Ida) => Promise<void>,
 ) {
   return withFixture(async (fixture) => {
-    const { bridge, store, clock, travel } = fixture;
+    const { bridge, store, travel } = fixture;
     travel.lookupData = { ...travel.lookupData, customFields: [seat] };
     const traveler = travel.addTraveler({ email: addressOf('Ida'), firstName: 'Ida', ...write(entered) });
     const apply: Ida['apply'] = async (mapping, values) => {
       const version = await findVersion(store.rules, users);
       const putBackSince = values ? await findReplacedSince(store.rules, users, 1) : undefined;
-      await bridge.applyMapping({
-        ...{ connection: users, mapping: mappingOf(mapping), expected: version?.generation ?? 0 },
-        ...{ source: 'page', author: 'ada', now: clock.now(), putBackSince },
+      await bridge.applyMapping(fixture.connection, {
+        ...{ mapping: mappingOf(mapping), expected: version?.generation ?? 0 },
+        ...{ source: 'page', author: 'ada', putBackSince },
       });
       await fixture.bridge.startBackground().stop();
       await fixture.bridge.reconcileDue();

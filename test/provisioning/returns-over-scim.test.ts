@@ -1,6 +1,5 @@
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
-import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
 /** Values that nobody provisions: they were entered in the travel service. */
 const manualValues = {
@@ -129,44 +128,4 @@ describe('with the default policies', () => {
     expect(await idp.traveler(travelId)).toMatchObject({ firstName: 'Alma' });
     expect(await idp.travelIdOf(id)).toBe(travelId);
   });
-});
-
-describe('with another policy', () => {
-  const serve = async (onReturn: string, test: (idp: ReturnType<typeof requestsTo>) => Promise<void>) => {
-    const settings = writeSettingsFile({}, { default: { policies: { onReturn } } });
-    const scim = await scimService({ JETBRIDGE_CONFIG: settings.path });
-    try {
-      await test(requestsTo(scim));
-    } finally {
-      await scim.close();
-      settings.remove();
-    }
-  };
-  const bert = user('a.smith@corp.example', {
-    name: { givenName: 'Bert', familyName: 'Smith' },
-    externalId: 'hr-2002',
-  });
-
-  it('onReturn: revive removes every value that can be removed, also of fields that no mapping knows', () =>
-    serve('revive', async (idp) => {
-      const old = await idp.createWithManualValues(user('a.smith@corp.example', { externalId: 'hr-1001' }));
-      await idp.remove(old.id);
-      const { travelId } = await idp.post(bert);
-      expect(travelId).toBe(old.travelId);
-      const traveler = await idp.traveler(travelId);
-      expect(traveler).toMatchObject({ firstName: 'Bert', archived: false });
-      for (const name of Object.keys(manualValues)) expect(traveler).not.toHaveProperty(name);
-    }));
-
-  it('onReturn: hold leaves the traveler archived as it was', () =>
-    serve('hold', async (idp) => {
-      const old = await idp.createWithManualValues(user('a.smith@corp.example', { externalId: 'hr-1001' }));
-      await idp.remove(old.id);
-      await idp.post(bert);
-      expect(await idp.traveler(old.travelId)).toMatchObject({
-        ...manualValues,
-        firstName: 'Alma',
-        archived: true,
-      });
-    }));
 });

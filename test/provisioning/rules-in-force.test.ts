@@ -1,5 +1,6 @@
 import type { Connection } from '../../src/provisioning/connection.ts';
-import { applyMapping, findVersion, listVersions } from '../../src/provisioning/rules/mapping-versions.ts';
+import { applyMapping } from '../../src/provisioning/rules/apply-mapping.ts';
+import { findVersion, listVersions } from '../../src/provisioning/rules/mapping-versions.ts';
 import type { RulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { type RulesSnapshots, rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
 import type { TravelLookups } from '../../src/provisioning/travel-ports.ts';
@@ -65,18 +66,14 @@ async function refresh(replica: Replica): Promise<string> {
 }
 
 /** Puts a mapping in force as a command does, and returns its generation. */
-async function applyByCommand({ store, clock }: ProvisioningFixture, file: JsonObject): Promise<number> {
+async function applyByCommand(
+  { store, clock: runtime, connection }: ProvisioningFixture,
+  file: JsonObject,
+): Promise<number> {
   const expected = (await findVersion(store.rules, 'default'))?.generation ?? 0;
   const mapping = mappingOf(file);
-  const change = {
-    connection: 'default',
-    mapping,
-    expected,
-    author: 'ada',
-    now: clock.now(),
-    source: 'command',
-  } as const;
-  const result = await applyMapping(store.rules, change);
+  const change = { mapping, expected, author: 'ada', source: 'command' } as const;
+  const result = await applyMapping({ ...store, runtime }, connection, { change });
   if (result.outcome !== 'applied') throw new Error(result.outcome);
   return result.generation;
 }

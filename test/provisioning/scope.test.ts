@@ -245,7 +245,7 @@ describe('a person who leaves the scope', () => {
           await fixture.reconcileAfter(61_000);
           expect(await fixture.traveler(ada)).toMatchObject({ archived: false, firstName: 'Ada' });
         },
-        { mapping: archive, policies: { onExistingUser: 'link' } },
+        { mapping: archive },
       ),
   );
 
@@ -341,11 +341,11 @@ describe('when many people leave the scope at once', () => {
     }));
 });
 
-test('a new mapping that archives more than 100 people is held as a change of rules', () =>
+test('a new mapping that archives more than 100 people is proposed, and archives nobody', () =>
   withFixture(async (fixture) => {
     for (let n = 0; n < 101; n += 1) await create(fixture, `P${n}`, outside);
     await startWith(fixture, archive);
-    expect(await fixture.store.holds.countHolds()).toMatchObject([{ cause: 'rules', count: 101 }]);
+    expect((await fixture.store.rules.findProposals(users)).proposed).toMatchObject({ people: 101 });
     expect(travelersOf(fixture).some(({ archived }) => archived)).toBe(false);
   }));
 
@@ -437,7 +437,7 @@ test('a leaver who returns outside of the scope has no parking address, also whe
       await fixture.importTravelers();
       expect(travel.writes()).toEqual([]);
     },
-    { mapping: keep, policies: { reclaimEmail: true } },
+    { mapping: keep },
   ));
 
 test('a manager without a traveler because of the scope is set once it has one', () =>

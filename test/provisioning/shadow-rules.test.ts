@@ -1,4 +1,4 @@
-import { applyMapping } from '../../src/provisioning/rules/mapping-versions.ts';
+import { applyMapping } from '../../src/provisioning/rules/apply-mapping.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { approve, goLiveAsReported, report, toShadow } from '../fixtures/shadow.ts';
@@ -11,17 +11,16 @@ const employee = (name: string, extra: ScimResource = {}) => person(name, { user
 const contractor = (name: string) => person(name, { userType: 'Contractor' });
 
 /** An admin puts a mapping in force that leaves contractors out. */
-async function leaveContractorsOut({ store, clock }: ProvisioningFixture): Promise<void> {
+async function leaveContractorsOut({ store, clock, connection }: ProvisioningFixture): Promise<void> {
   const mapping = {
     scimUserMapping: [],
     scope: 'userType eq "Employee"',
     outOfScope: 'archive' as const,
   };
   const [{ generation: expected = 0 } = {}] = await store.rules.listMappings(users, 1);
-  const change = { connection: users, mapping, expected, source: 'command', author: 'Ada' } as const;
-  expect(await applyMapping(store.rules, { ...change, now: clock.now() })).toMatchObject({
-    outcome: 'applied',
-  });
+  const change = { mapping, expected, source: 'command', author: 'Ada' } as const;
+  const applied = await applyMapping({ ...store, runtime: clock }, connection, { change });
+  expect(applied).toMatchObject({ outcome: 'applied' });
 }
 
 /** The background work follows changed rules, and everybody who is due is planned. */

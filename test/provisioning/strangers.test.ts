@@ -220,57 +220,6 @@ test('a person whom the client has matched by a filter and never written is ende
     expect(await heldIds(fixture)).toEqual([]);
   }));
 
-test('a DELETE of a stranger archives the traveler if the connection says so', () =>
-  withFixture(
-    async (fixture) => {
-      const ada = await importStranger(fixture, 'Ada');
-      await fixture.bridge.users.remove(users, ada);
-      expect(await travelerOf(fixture, 'Ada')).toMatchObject({ archived: true });
-      expect(await fixture.store.holds.countHolds()).toEqual([]);
-    },
-    { policies: { unclaimedDelete: 'archive' } },
-  ));
-
-describe('with onExistingUser: refuse, a POST with the address of a deleted stranger', () => {
-  const post = (fixture: ProvisioningFixture) =>
-    fixture.bridge.users.create(users, person('Ada', { userName: 'ada', externalId: 'e1' }));
-
-  test('is a conflict while the deletion waits for an admin, and after the approval', () =>
-    withFixture(
-      async (fixture) => {
-        const ada = await importStranger(fixture, 'Ada');
-        await fixture.bridge.users.remove(users, ada);
-        await expect(post(fixture)).rejects.toMatchObject({ kind: 'conflict' });
-        await decide(fixture, [ada], 'approved');
-        expect(await travelerOf(fixture, 'Ada')).toMatchObject({ archived: true });
-        await expect(post(fixture)).rejects.toMatchObject({ kind: 'conflict' });
-      },
-      { policies: { onExistingUser: 'refuse' } },
-    ));
-
-  test('is the return of a leaver if the connection lets the DELETE archive the traveler', () =>
-    withFixture(
-      async (fixture) => {
-        await fixture.bridge.users.remove(users, await importStranger(fixture, 'Ada'));
-        expect(await travelerOf(fixture, 'Ada')).toMatchObject({ archived: true });
-        const { id } = await post(fixture);
-        expect(await fixture.traveler(id)).toMatchObject({ id: 't-2', archived: false });
-      },
-      { policies: { onExistingUser: 'refuse', unclaimedDelete: 'archive' } },
-    ));
-
-  test('is that of a new person once the DELETE has deleted the traveler', () =>
-    withFixture(
-      async (fixture) => {
-        await fixture.bridge.users.remove(users, await importStranger(fixture, 'Ada'));
-        expect(await travelerOf(fixture, 'Ada')).toBeUndefined();
-        const { id } = await post(fixture);
-        expect(await fixture.traveler(id)).toMatchObject({ id: 't-3', email: addressOf('Ada') });
-      },
-      { policies: { onExistingUser: 'refuse', unclaimedDelete: 'archive', deprovision: 'delete' } },
-    ));
-});
-
 test('a deactivation of a stranger is carried out through the safety valve, and the user stays readable', () =>
   withFixture(
     async (fixture) => {

@@ -1,6 +1,5 @@
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import { holdFirstCall } from '../fixtures/holding-first.ts';
 import {
   addressOf,
   emailsOf,
@@ -8,7 +7,6 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
-import { saveDecision } from '../fixtures/save-decision.ts';
 
 const customField = { id: 'cf-1', name: 'Badge', dataType: 'text', disabled: false, options: [] };
 
@@ -154,86 +152,36 @@ describe.each(Object.keys(ways))('%s as another person', (way) => {
   const replaceLeaver = ways[way];
   if (!replaceLeaver) throw new Error('this way does not exist');
 
-  test('removes every value of the leaver from the traveler', () =>
-    withFixture(
-      async (fixture) => {
-        const id = await replaceLeaver(fixture);
-        await settle(fixture);
-        const [only, ...others] = travelers(fixture);
-        expect(others).toEqual([]);
-        await expectOfSuccessor(fixture, id, only);
-      },
-      { policies: { onReturn: 'revive' } },
-    ));
-
-  test('creates a new traveler with onReturn: separate', () =>
-    withFixture(
-      async (fixture) => {
-        const id = await replaceLeaver(fixture);
-        await settle(fixture);
-        const [old, other, ...others] = travelers(fixture);
-        expect(others).toEqual([]);
-        expect(old).toMatchObject({
-          archived: true,
-          address: manualFields.address,
-          email: expect.stringMatching(/^parked-.*@jetbridge\.invalid$/),
-        });
-        await expectOfSuccessor(fixture, id, other);
-      },
-      { policies: { onReturn: 'separate' } },
-    ));
-
-  test('is held with onReturn: hold until an admin approves it', () =>
-    withFixture(
-      async (fixture) => {
-        const id = await replaceLeaver(fixture);
-        await settle(fixture);
-        expect(travelers(fixture)).toEqual([
-          expect.objectContaining({ archived: true, address: manualFields.address }),
-        ]);
-        expect(await fixture.identity(id)).toMatchObject({ state: 'held', hold: { cause: 'return' } });
-        await saveDecision(fixture.store, 'default', { ids: [id] }, 'approved', fixture.clock.now());
-        await settle(fixture);
-        const [only, ...others] = travelers(fixture);
-        expect(others).toEqual([]);
-        await expectOfSuccessor(fixture, id, only);
-      },
-      { policies: { onReturn: 'hold' } },
-    ));
-
-  test('leaves the traveler archived and the user without one when an admin discards the hold', () =>
-    withFixture(
-      async (fixture) => {
-        const id = await replaceLeaver(fixture);
-        await fixture.reconcileAfter(0);
-        await saveDecision(fixture.store, 'default', { ids: [id] }, 'discarded', fixture.clock.now());
-        await settle(fixture);
-        await fixture.importTravelers();
-        expect(travelers(fixture)).toEqual([
-          expect.objectContaining({ archived: true, address: manualFields.address }),
-        ]);
-      },
-      { policies: { onReturn: 'hold' } },
-    ));
+  test('creates a new traveler', () =>
+    withFixture(async (fixture) => {
+      const id = await replaceLeaver(fixture);
+      await settle(fixture);
+      const [old, other, ...others] = travelers(fixture);
+      expect(others).toEqual([]);
+      expect(old).toMatchObject({
+        archived: true,
+        address: manualFields.address,
+        email: expect.stringMatching(/^parked-.*@jetbridge\.invalid$/),
+      });
+      await expectOfSuccessor(fixture, id, other);
+    }));
 
   test.each(['admin', 'authAdmin'])(
-    'is held under every policy if the traveler has the role %s',
-    async (role) => {
-      for (const onReturn of ['revive', 'separate', 'hold'] as const)
-        await withFixture(
-          async (fixture) => {
-            const id = await replaceLeaver(fixture, () => {
-              for (const [key, traveler] of fixture.travel.travelers)
-                if (key !== 't-1')
-                  fixture.travel.travelers.set(key, { ...traveler, archived: true, roles: [role] });
-            });
-            await settle(fixture);
-            expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true, roles: [role] })]);
-            expect((await fixture.identity(id)).state).toBe('held');
-          },
-          { policies: { onReturn } },
-        );
-    },
+    'waits for the address of a traveler that has the role %s and keeps it',
+    (role) =>
+      withFixture(async (fixture) => {
+        const id = await replaceLeaver(fixture, () => {
+          for (const [key, traveler] of fixture.travel.travelers)
+            if (key !== 't-1')
+              fixture.travel.travelers.set(key, { ...traveler, archived: true, roles: [role] });
+        });
+        await settle(fixture);
+        expect(travelers(fixture)).toEqual([
+          expect.objectContaining({ archived: true, roles: [role], email: addressOf('Ada') }),
+        ]);
+        expect(await fixture.identity(id)).toMatchObject({ state: 'pending', travelId: undefined });
+        expect(await fixture.findings(id)).toEqual(['*: otherPerson', 'email: emailTaken']);
+      }),
   );
 });
 
@@ -257,67 +205,19 @@ test.each([
     },
   ],
 ])(
-  'with onReturn: separate the traveler of a user who %s is read before it gives its address up, and archived again if it is active',
+  'the traveler of a user who %s is read before it gives its address up, and archived again if it is active',
   (_, createInactive) =>
-    withFixture(
-      async (fixture) => {
-        const id = await createInactive(fixture);
-        const [leaver] = travelers(fixture);
-        expect(leaver).toMatchObject({ archived: true });
-        if (leaver) fixture.travel.travelers.set(leaver.id, { ...leaver, archived: false });
-        await fixture.patch(id, { ...otherPerson, active: true });
-        await fixture.bridge.reconcileDue();
-        expect((await fixture.identity(id)).travelId).not.toBe(leaver?.id);
-        expect(fixture.travel.travelers.get(leaver?.id ?? '')).toMatchObject({ archived: true });
-      },
-      { policies: { onReturn: 'separate' } },
-    ),
+    withFixture(async (fixture) => {
+      const id = await createInactive(fixture);
+      const [leaver] = travelers(fixture);
+      expect(leaver).toMatchObject({ archived: true });
+      if (leaver) fixture.travel.travelers.set(leaver.id, { ...leaver, archived: false });
+      await fixture.patch(id, { ...otherPerson, active: true });
+      await fixture.bridge.reconcileDue();
+      expect((await fixture.identity(id)).travelId).not.toBe(leaver?.id);
+      expect(fixture.travel.travelers.get(leaver?.id ?? '')).toMatchObject({ archived: true });
+    }),
 );
-
-test('a value that is sent for the leaver between the search and the link is not passed on', () =>
-  withFixture(
-    async (fixture) => {
-      const { bridge, store, travel } = fixture;
-      const leaver = await bridge.users.create('default', person('Ada', { userName: 'ada.one' }));
-      const { id } = await bridge.users.create('default', successor({ userName: 'ada.two' }));
-      await fixture.patch(leaver.id, { active: false });
-      const { held, reached, release } = holdFirstCall(store.identities.isErased);
-      store.identities.isErased = held;
-      const attempts = bridge.reconcileDue();
-      // The traveler was found, and is not linked yet.
-      await reached;
-      await fixture.patch(leaver.id, { phoneNumbers: [{ value: '+43111111', type: 'work' }] });
-      expect(travel.travelers.get(leaver.travelUserId ?? '')).toHaveProperty('phoneNumber');
-      release();
-      await attempts;
-      await settle(fixture);
-      expect((await fixture.identity(id)).travelId).toBe(leaver.travelUserId);
-      await expectOfSuccessor(fixture, id, travelers(fixture)[0]);
-    },
-    { policies: { onReturn: 'revive' } },
-  ));
-
-test('a mandatory field that the travel API keeps gives a finding, and the other fields are reset', () =>
-  withFixture(mandatoryFieldIsKept, { policies: { onReturn: 'revive' } }));
-
-async function mandatoryFieldIsKept(fixture: ProvisioningFixture): Promise<void> {
-  const { bridge, travel } = fixture;
-  const ada = await bridge.users.create('default', person('Ada', { externalId: 'old', ...leaverAttributes }));
-  await bridge.users.remove('default', ada.id);
-  editByHand(fixture);
-  travel.faultFor = ({ verb, body }) =>
-    verb === 'patch' && body && 'currency' in body
-      ? { kind: 'invalid', fields: [{ field: 'currency', code: 'required', message: 'mandatory' }] }
-      : undefined;
-  const back = await bridge.users.create('default', successor());
-  await fixture.reconcileAfter(60_000);
-  const [only] = travelers(fixture);
-  expect(withoutEmptyValues(only)).toMatchObject({ archived: false, currency: 'EUR' });
-  expect(only).not.toHaveProperty('lang');
-  expect(only).not.toHaveProperty('phoneNumber');
-  expect(await fixture.findings(back.id)).toEqual(['*: otherPerson', 'currency: refusedByTravelApi']);
-  expect(await fixture.bridge.reconcileDue()).toBe(0);
-}
 
 test.each([
   ['neither has', {}, {}],
@@ -367,22 +267,15 @@ describe.each([false, true])('two active users with one address (wall clock set 
     return { first, second };
   };
 
-  test.each<[string, object]>([
-    ['the default policies', {}],
-    ['reclaimEmail', { reclaimEmail: true }],
-  ])('the second one gets a new traveler with %s', (_, policies) =>
-    withFixture(
-      async (fixture) => {
-        const { second } = await two(fixture);
-        const [old, own, ...others] = travelers(fixture);
-        expect(others).toEqual([]);
-        expect(old).toMatchObject({ archived: true, email: expect.stringMatching(/^parked-/) });
-        expect(withoutEmptyValues(own)).toEqual(ofSuccessor(own?.id));
-        expect((await fixture.identity(second.id)).travelId).toBe(own?.id);
-      },
-      { policies },
-    ),
-  );
+  test('the second one gets a new traveler', () =>
+    withFixture(async (fixture) => {
+      const { second } = await two(fixture);
+      const [old, own, ...others] = travelers(fixture);
+      expect(others).toEqual([]);
+      expect(old).toMatchObject({ archived: true, email: expect.stringMatching(/^parked-/) });
+      expect(withoutEmptyValues(own)).toEqual(ofSuccessor(own?.id));
+      expect((await fixture.identity(second.id)).travelId).toBe(own?.id);
+    }));
 });
 
 test.each([true, false])(

@@ -76,7 +76,6 @@ async function reconcile(
     announce: () => 'done',
     admitDeparture: () => true,
     findHolder: () => undefined,
-    findWaiters: () => [],
     isWaitedFor: () => false,
     patchTraveler: (_, body) => {
       sent.push(body);
@@ -146,10 +145,7 @@ describe('a new user, while a group that leaves its members out has not been rec
   const otherPerson = { externalId: 'emp-8', name: { givenName: 'Xavier', familyName: 'Young' } };
 
   /** Runs a test with a traveler of Ada, who has left before the mapping got the scope. */
-  function withLeaver(
-    test: (fixture: ProvisioningFixture, leaver: string) => Promise<void>,
-    onReturn: typeof defaultPolicies.onReturn = 'separate',
-  ): Promise<void> {
+  function withLeaver(test: (fixture: ProvisioningFixture, leaver: string) => Promise<void>): Promise<void> {
     return withFixture(
       async (fixture) => {
         const { bridge, connection, travel } = fixture;
@@ -161,23 +157,20 @@ describe('a new user, while a group that leaves its members out has not been rec
         travel.calls.length = 0;
         await test(fixture, id);
       },
-      { policies: { onReturn }, more: ['second'] },
+      { more: ['second'] },
     );
   }
 
-  test.each(['separate', 'revive', 'hold'] as const)(
-    'in the place of a leaver changes nothing of the leaver (onReturn: %s)',
-    (onReturn) =>
-      withLeaver(async (fixture, leaver) => {
-        const before = await fixture.traveler(leaver);
-        const { id } = await fixture.bridge.users.create(users, person('Ada', otherPerson));
-        await fixture.bridge.reconcileDue();
-        expect(await fixture.identity(id)).toMatchObject({ state: 'pending', travelId: undefined });
-        expect(before).toMatchObject({ archived: true, email: addressOf('Ada') });
-        expect(await fixture.traveler(leaver)).toEqual(before);
-        expect(fixture.travel.writes()).toEqual([]);
-      }, onReturn),
-  );
+  test('in the place of a leaver changes nothing of the leaver', () =>
+    withLeaver(async (fixture, leaver) => {
+      const before = await fixture.traveler(leaver);
+      const { id } = await fixture.bridge.users.create(users, person('Ada', otherPerson));
+      await fixture.bridge.reconcileDue();
+      expect(await fixture.identity(id)).toMatchObject({ state: 'pending', travelId: undefined });
+      expect(before).toMatchObject({ archived: true, email: addressOf('Ada') });
+      expect(await fixture.traveler(leaver)).toEqual(before);
+      expect(fixture.travel.writes()).toEqual([]);
+    }));
 
   test('who is the leaver gets the traveler once the group is there', () =>
     withLeaver(async (fixture, leaver) => {

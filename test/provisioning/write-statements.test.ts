@@ -94,10 +94,8 @@ test('a POST is one commit that searches, with the announced create, the call, a
       'insert identity',
       'insert list_counter',
       'insert identity_email',
-      'select identity',
       'commit that waits for the disk',
       'travel API: create',
-      'select identity',
       ...outcome,
       'select identity_reference',
     ]);

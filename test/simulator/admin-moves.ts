@@ -33,7 +33,7 @@ export async function moveAdmin(player: Player, move: AdminMove): Promise<void> 
 
 /** Puts a mapping in force for both connections. */
 async function applyMapping({ world, knowledge }: Player, name: MappingName): Promise<void> {
-  const { store, time, story } = world;
+  const { store, story } = world;
   const parsed = parseMapping(toMappingFile(name, knowledge.catalog));
   if (!('mapping' in parsed)) throw new Error(`the mapping ${name} is faulty: ${JSON.stringify(parsed)}`);
   const { mapping } = parsed;
@@ -42,15 +42,8 @@ async function applyMapping({ world, knowledge }: Player, name: MappingName): Pr
     const [version] = await store.rules.listMappings(connection, 1);
     const replica = await world.runningReplica();
     const expected = version?.generation ?? 0;
-    const change = {
-      connection,
-      mapping,
-      expected,
-      source: 'page',
-      author: 'admin',
-      now: time.now(),
-    } as const;
-    await Promise.race([replica.service.applyMapping(change), replica.death]);
+    const change = { mapping, expected, source: 'page', author: 'admin' } as const;
+    await Promise.race([replica.service.applyMapping({ id: connection }, change), replica.death]);
   }
   story.tell(`  the mapping ${name} is in force`);
 }

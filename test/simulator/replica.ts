@@ -92,7 +92,7 @@ export async function startReplica(deps: ReplicaDeps, name: string): Promise<Rep
     },
   });
   const loops = service.startBackground();
-  void refreshModes(store, deps, { wait, isAlive: gate.isAlive, onPause: loops.importAgain });
+  void refreshModes(store, deps, { wait, isAlive: gate.isAlive });
   return {
     ...{ name, service, store: realStore, isAlive: gate.isAlive, isFrozen: gate.isFrozen, kill: gate.kill },
     ...{
@@ -122,18 +122,17 @@ function foreignValuesOf({ time, story }: ReplicaDeps, name: string) {
 interface ModesWatch {
   wait(ms: number, signal: undefined, isNeeded: () => boolean): Promise<void>;
   isAlive(): boolean;
-  onPause(): void;
 }
 
-/** Learns now and then which connections are paused, as the watch for restored backups does. */
+/** Learns now and then which connections are in shadow mode, as the watch for restored backups does. */
 async function refreshModes(
   { modes }: ProvisioningStore,
   { database, time }: ReplicaDeps,
-  { wait, isAlive, onPause }: ModesWatch,
+  { wait, isAlive }: ModesWatch,
 ): Promise<void> {
   while (isAlive()) {
     const seen = database.changes('connection');
-    if ((await modes.refresh(time.now())).isPausedAnew) onPause();
+    await modes.refresh(time.now());
     await wait(MODES_MS, undefined, () => database.changes('connection') !== seen);
   }
 }

@@ -120,12 +120,11 @@ async function readOpenWork({ database, time, shadowSince }: World): Promise<Ope
   // An attempt that was under way when rules changed is found by the next look at the rules, a minute later.
   const stale = await db
     .selectFrom('identity')
-    .innerJoin('rules_change', 'rules_change.connection_id', 'identity.connection_id')
+    .innerJoin('rules_in_force', 'rules_in_force.connection_id', 'identity.connection_id')
     .select(['identity.id', 'rules_generation'])
-    .where('answer', '=', 'approved')
     .where('claimed', '=', 1)
     .where('rules_generation', '>', 0)
-    .whereRef('rules_generation', '<', 'rules_change.generation')
+    .whereRef('rules_generation', '<', 'rules_in_force.generation')
     .execute();
   const running = tasks.filter(
     ({ lease_until, requested }) => lease_until !== null || Number(requested) === 1,

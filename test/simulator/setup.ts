@@ -11,11 +11,7 @@ export interface Setup {
   hasFeed: boolean;
 }
 
-const policies: Policies = {
-  ...defaultPolicies,
-  ...{ inactiveManager: 'clear', reclaimEmail: true },
-  safetyValve: undefined,
-};
+const policies: Policies = { ...defaultPolicies, safetyValve: undefined };
 
 /** The usual setup: one process, the default policies. */
 export const plainSetup: Setup = {

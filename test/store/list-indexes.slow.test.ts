@@ -183,15 +183,10 @@ describe('a list uses an index', () => {
   );
 
   it.each(orders)('after a key of $by (descending: $descending)', async ({ by, descending, after }) => {
-    for (const where of [
-      { all: [] },
-      { field: 'active', operator: 'eq', value: true },
-    ] as Where<UserField>[]) {
-      const query: Query = { where, order: { by, descending }, start: { after }, limit: 10 };
-      const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
-      expect(slowLines(lines)).toEqual([]);
-      expect(lines.filter(({ detail }) => searchesWholeList(detail))).toEqual([]);
-    }
+    const query: Query = { where: { all: [] }, order: { by, descending }, start: { after }, limit: 10 };
+    const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
+    expect(slowLines(lines)).toEqual([]);
+    expect(lines.filter(({ detail }) => searchesWholeList(detail))).toEqual([]);
   });
 
   it.each(orders)(

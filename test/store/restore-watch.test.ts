@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { newIdentity } from '../../src/provisioning/users/create-user.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type RestoreWatch, watchForRestore } from '../../src/store/restore/restore-watch.ts';
@@ -29,9 +30,16 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** Opens a database with one person, whom an IdP has written. */
 async function openDatabase(): Promise<Database> {
   const database = await databases.open();
   await ensureConnection(database, { id: 'default', account: 'travel' });
+  const runtime = { ...time, newId: () => 'ada' };
+  const person = {
+    ...newIdentity(runtime, { id: 'default' }, { userName: 'ada' }),
+    state: 'synced' as const,
+  };
+  await provisioningStore(database).identities.commit('default', [{ kind: 'insert', identity: person }]);
   return database;
 }
 
@@ -65,6 +73,10 @@ async function advance(ms: number): Promise<void> {
   }
 }
 
+/** True if the person counts as newly imported. */
+const isRestored = async ({ db }: Database) =>
+  (await db.selectFrom('identity').select('origin').executeTakeFirstOrThrow()).origin.includes('"stated":[]');
+const forgetRestore = ({ db }: Database) => db.updateTable('identity').set({ origin: '{}' }).execute();
 const fileContent = () => JSON.parse(readFileSync(join(folder, 'jetbridge.writes'), 'utf8'));
 const storedWrites = async ({ db }: Database) =>
   (await db.selectFrom('database_record').select('writes').executeTakeFirstOrThrow()).writes;
@@ -87,35 +99,37 @@ test('a server that stops counts its last writes, and the next one sees nothing 
   const closed = close();
   await closed;
   expect(fileContent().writes).toBe(1);
-  const { modes } = await watch(database);
-  expect([modes.pausedAt('default'), logged]).toEqual([undefined, []]);
+  await watch(database);
+  expect([await isRestored(database), logged]).toEqual([false, []]);
 });
 
-test('a database behind the file pauses all connections, once', async () => {
+test('a database behind the file was restored, once', async () => {
   const database = await openDatabase();
   const first = await watch(database);
   for (let writes = 0; writes < 5; writes += 1) first.countWrite();
   await first.close();
   await loseWrites(database);
-  const { modes, onRestored } = await watch(database);
-  const told: string[][] = [];
-  onRestored((connections) => told.push(connections));
-  expect([modes.pausedAt('default'), told, logged]).toEqual([time.now(), [['default']], [RESTORED]]);
-  await modes.resume('default', time.now());
+  const { onRestored } = await watch(database);
+  let told = 0;
+  onRestored(() => {
+    told += 1;
+  });
+  expect([await isRestored(database), told, logged]).toEqual([true, 1, [RESTORED]]);
+  await forgetRestore(database);
   await advance(5 * SECOND_MS);
-  const again = await watch(database);
-  expect([again.modes.pausedAt('default'), logged]).toEqual([undefined, [RESTORED]]);
+  await watch(database);
+  expect([await isRestored(database), told, logged]).toEqual([false, 1, [RESTORED]]);
 });
 
-test('a database that falls behind what the process has seen pauses all connections, without a file', async () => {
+test('a database that falls behind what the process has seen was restored, without a file', async () => {
   const database = await openDatabase();
-  const { countWrite, modes } = await watch(database);
+  const { countWrite } = await watch(database);
   for (let writes = 0; writes < 5; writes += 1) countWrite();
   await advance(SECOND_MS);
   rmSync(join(folder, 'jetbridge.writes'));
   await loseWrites(database);
   await advance(SECOND_MS);
-  expect([modes.pausedAt('default'), logged]).toEqual([time.now(), [RESTORED]]);
+  expect([await isRestored(database), logged]).toEqual([true, [RESTORED]]);
 });
 
 test.each([
@@ -123,20 +137,20 @@ test.each([
   ['more writes than were lost', 10],
   ['no write', 0],
 ])(
-  'a database that is restored between the comparison and the count of %s pauses all connections',
+  'a database that is restored between the comparison and the count of %s is recognised',
   async (_, since) => {
     const database = await openDatabase();
-    let isRestored = false;
-    const { countWrite, modes } = await watch(database, undefined, async () => {
-      if (isRestored) await loseWrites(database);
-      isRestored = false;
+    let isDue = false;
+    const { countWrite } = await watch(database, undefined, async () => {
+      if (isDue) await loseWrites(database);
+      isDue = false;
     });
     for (let writes = 0; writes < 5; writes += 1) countWrite();
     await advance(SECOND_MS);
     for (let writes = 0; writes < since; writes += 1) countWrite();
-    isRestored = true;
+    isDue = true;
     await advance(2 * SECOND_MS);
-    expect([modes.pausedAt('default'), logged]).toEqual([time.now(), [RESTORED]]);
+    expect([await isRestored(database), logged]).toEqual([true, [RESTORED]]);
     await advance(SECOND_MS);
     expect(Number(await storedWrites(database))).toBe(6 + since);
   },
@@ -147,8 +161,9 @@ test('an empty database beside an old file was restored, and one at another plac
   await watch(await openDatabase(), url('one'));
   await watch(await openDatabase(), url('two'));
   expect(logged).toEqual([]);
-  const { modes } = await watch(await openDatabase(), url('two'));
-  expect([modes.pausedAt('default'), logged]).toEqual([time.now(), [RESTORED]]);
+  const empty = await openDatabase();
+  await watch(empty, url('two'));
+  expect([await isRestored(empty), logged]).toEqual([true, [RESTORED]]);
 });
 
 test('a copy at another place is compared with the original', async () => {
@@ -165,7 +180,7 @@ test('a copy at another place is compared with the original', async () => {
 test('a folder that cannot be written is logged once, and the database is watched nevertheless', async () => {
   const database = await openDatabase();
   // A folder in the place of the file cannot be replaced by a file.
-  const { countWrite, modes } = await watch(database);
+  const { countWrite } = await watch(database);
   rmSync(join(folder, 'jetbridge.writes'));
   mkdirSync(join(folder, 'jetbridge.writes', 'obstacle'), { recursive: true });
   for (let seconds = 0; seconds < 3; seconds += 1) {
@@ -176,7 +191,7 @@ test('a folder that cannot be written is logged once, and the database is watche
   expect(Number(await storedWrites(database))).toBe(3);
   await loseWrites(database);
   await advance(SECOND_MS);
-  expect(modes.pausedAt('default')).toBe(time.now());
+  expect(await isRestored(database)).toBe(true);
 });
 
 test('the time without a server is known at the start', async () => {

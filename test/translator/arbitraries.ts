@@ -203,13 +203,12 @@ export function rulesFor(target: JsonObject): fc.Arbitrary<JsonObject[]> {
     .tuple(input, transforms, anyCondition)
     .map(([reads, steps, when]) => ({ ...reads, transforms: steps, ...target, when }));
   const last = fc
-    .tuple(input, transforms, fc.option(anyCondition, { nil: undefined, freq: 3 }), fc.nat({ max: 5 }))
-    .map(([reads, steps, when, times]) => ({
+    .tuple(input, transforms, fc.option(anyCondition, { nil: undefined, freq: 3 }))
+    .map(([reads, steps, when]) => ({
       ...reads,
       transforms: steps,
       ...target,
       ...(when === undefined ? {} : { when }),
-      ...(times === 0 && target.userAttribute !== 'email' ? { apply: 'once' } : {}),
     }));
   return fc
     .tuple(fc.array(conditional, { maxLength: 2 }), last)

@@ -1,5 +1,4 @@
-import fc from 'fast-check';
-import type { Json, JsonObject } from '../../src/schema/resource.ts';
+import type { Json } from '../../src/schema/resource.ts';
 import {
   findDrift,
   isEmptyPlan,
@@ -8,12 +7,9 @@ import {
   type PlanInput,
   toAppliedFields,
 } from '../../src/translator/plan.ts';
-import { toTravel } from '../../src/translator/to-travel.ts';
 import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import { runs } from '../fixtures/runs.ts';
-import { lookups, rulesOf } from '../fixtures/translator.ts';
-import { anyMapping, anyTraveler, anyUser } from './arbitraries.ts';
+import { rulesOf } from '../fixtures/translator.ts';
 
 const rules = rulesOf({ scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'f' }] });
 const bareTraveler: TravelUser = {
@@ -287,54 +283,5 @@ describe('findDrift', () => {
       { field: 'roles.manager', code: 'drift', value: null },
       { field: 'customFields.f', code: 'drift', value: [{ data: 'x' }] },
     ]);
-  });
-});
-
-describe('a field that a rule sets once', () => {
-  const once = (title?: string): WantedField => ({
-    kind: 'once',
-    ...(title ? { value: title } : {}),
-    source: null,
-  });
-  const planFor = (title: string, more: Partial<PlanInput>) =>
-    planned({ wanted: { currency: once(title) }, ...more });
-  const applied = { currency: appliedField('EUR') };
-  const traveler = { ...bareTraveler, currency: 'EUR' };
-
-  it('is set at the create', () => {
-    expect(planFor('EUR', { observed: undefined })).toEqual({
-      ...nothing,
-      set: { currency: { value: 'EUR', source: null } },
-    });
-    expect(planFor('', { observed: undefined })).toEqual(nothing);
-  });
-
-  it.each(['EUR', 'USD', ''])('is left alone later, when the attribute is %j', (title) => {
-    expect(planFor(title, { observed: traveler })).toEqual(nothing);
-    expect(planFor(title, { observed: traveler, applied })).toEqual({ ...nothing, released: ['currency'] });
-  });
-
-  it('is set, or removed, when the traveler passes to another person', () => {
-    const { set, released } = planFor('USD', { observed: traveler, applied, isReset: true });
-    expect([set, released]).toEqual([{ currency: { value: 'USD', source: null } }, []]);
-    expect(planFor('', { observed: traveler, applied, isReset: true }).remove).toEqual(['currency']);
-  });
-
-  it('changes no traveler that exists, whatever the user and the rules are', () => {
-    fc.assert(
-      fc.property(anyUser, anyMapping, anyTraveler, (user, mapping, observed) => {
-        const rows: JsonObject[] = JSON.parse(JSON.stringify(mapping.scimUserMapping ?? []));
-        const scimUserMapping = rows
-          .filter(({ userAttribute }) => userAttribute !== 'email' && userAttribute !== 'roles')
-          .map((row) => ({ ...row, apply: 'once' }));
-        const compiled = rulesOf({ ...mapping, scimUserMapping });
-        const { fields } = toTravel(compiled, user, { lookups, references: new Map() });
-        const keys = Object.keys(fields).filter((key) => fields[key]?.kind === 'once');
-        const { set, adopt, remove } = planned({ wanted: fields, observed, rules: compiled });
-        const touched = [...Object.keys({ ...set, ...adopt }), ...remove];
-        expect(touched.filter((key) => keys.includes(key))).toEqual([]);
-      }),
-      runs(200),
-    );
   });
 });

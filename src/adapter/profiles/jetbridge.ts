@@ -31,7 +31,6 @@ const mediaTypes = ['application/json', 'application/merge-patch+json'] as const
 /** The travel API of the specification, which the embedded travel service serves. The bridge has its names for fields. */
 export function jetbridgeProfile(settings: ProfileSettings): TravelProfile {
   const { events, customFieldOptions, scimUserMappings, ...paths } = pathsOf(defaultPaths, settings);
-  const { errors = 'coded', patchMediaType = mediaTypes[0] } = settings;
   return {
     paths,
     unwrap: ({ data }) => data,
@@ -45,12 +44,9 @@ export function jetbridgeProfile(settings: ProfileSettings): TravelProfile {
       read: readTraveler,
       emailQuery: (emails) => ({ emails: emails.join(',') }),
       toResource: (change) => change,
-      update: {
-        method: 'PATCH',
-        mediaTypes: [patchMediaType, ...mediaTypes.filter((type) => type !== patchMediaType)],
-      },
+      update: { method: 'PATCH', mediaTypes },
     },
-    errors: { isOwn: errors === 'coded' ? hasErrorCode : (status) => status === 403, readInvalidFields },
+    errors: { isOwn: hasErrorCode, readInvalidFields },
     lookups: {
       readCustomField,
       options: { path: customFieldOptions, read: readOption },

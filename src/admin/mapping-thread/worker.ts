@@ -30,7 +30,6 @@ const reads: StoredReads = {
   findHolder: read('findHolder'),
   isErased: read('isErased'),
   isWaitedFor: read('isWaitedFor'),
-  findWaiters: read('findWaiters'),
   findPage: read('findPage'),
   findReferenceRows: read('findReferenceRows'),
   findMemberships: read('findMemberships'),

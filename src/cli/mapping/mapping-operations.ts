@@ -1,7 +1,7 @@
 import type { ConnectionSettings, Settings } from '../../config/settings.ts';
 import type { MappingDeps } from '../../operations/deps.ts';
 import { mappingTasks } from '../../operations/mapping-tasks.ts';
-import { applyMapping } from '../../provisioning/rules/mapping-versions.ts';
+import { applyMapping } from '../../provisioning/rules/apply-mapping.ts';
 import { ensureConnection } from '../../store/connections.ts';
 import { findConnection } from '../database.ts';
 import { Refused } from '../exit-code.ts';
@@ -28,7 +28,13 @@ export function withMappingOperations(
     const connection = usesFile ? chosen : { ...chosen, mapping: undefined };
     const { withRules } = await import('../../checks/mapping.ts');
     await withRules({ settings, connection, database }, ({ opened, currentRules }) => {
-      const provisioning = { currentRules, applyMapping: applyMapping.bind(undefined, store.rules) };
+      const applying = { ...store, runtime: deps };
+      const provisioning: MappingDeps['provisioning'] = {
+        currentRules,
+        applyMapping: (_connection, change) => applyMapping(applying, opened.connection, { change }),
+        // A running server reads the rules again within a minute.
+        refreshRules: () => {},
+      };
       const mappingDeps = { ...deps, connections: [opened], provisioning, tasks: tasksOf(shell, chosen.id) };
       return work(operatorOn(mappingDeps), chosen);
     });

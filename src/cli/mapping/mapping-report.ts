@@ -33,7 +33,7 @@ export function previewReport(preview: Preview, { connection, mapping, columns }
     ...[removed, released].filter((text) => text !== undefined),
     ...(preview.needsApproval
       ? [
-          `More than 100 people would change, so the change would wait for "npx jetbridge holds approve --cause rules --connection ${connection}".`,
+          `More than 100 people would change, so the change waits for "npx jetbridge mapping proposed --accept --connection ${connection}".`,
         ]
       : []),
     ...(rows.length > 0 ? [formatTable(['finding', 'field', 'new', 'gone'], rows, columns)] : []),

@@ -6,9 +6,9 @@ import type { OperationOutput } from '../../operations/operation.ts';
 import { parseCount } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
 import { addChangeFlags, type ChangeFlags, confirmChange } from '../confirmation.ts';
-import { Refused } from '../exit-code.ts';
+import { Refused, WrongUse } from '../exit-code.ts';
 import { listPages, type Operator, withOperations } from '../operations.ts';
-import { escapeLine, type Shell } from '../output.ts';
+import { escapeLine, formatMinute, type Shell } from '../output.ts';
 import {
   addLimitOption,
   addListFlags,
@@ -25,7 +25,7 @@ interface MappingFlags {
   json?: true;
 }
 
-/** Adds the commands `mapping show`, `check`, `preview`, `history`, `apply` and `restore`. */
+/** Adds the commands `mapping show`, `check`, `preview`, `history`, `apply`, `proposed` and `restore`. */
 export function addMappingCommands(program: CliCommand): void {
   const mapping = program
     .command('mapping')
@@ -39,6 +39,7 @@ export function addMappingCommands(program: CliCommand): void {
     .examples('mapping history')
     .runs(listHistory);
   addChangeCommands(add);
+  addProposedCommand(add('proposed'));
 }
 
 function addShowCommand(show: CliCommand): void {
@@ -254,12 +255,92 @@ function printChange(
 ): void {
   const { outcome, version, generation } = change;
   const text = {
-    applied: `In force, as version ${version}. A running server brings all people up to date; it begins within a minute, or after an approval if more than 100 people change. Go back with "npx jetbridge mapping restore".`,
+    applied: `In force, as version ${version}. A running server brings all people up to date; it begins within a minute. Go back with "npx jetbridge mapping restore".`,
     unchanged: `This mapping is in force already, as version ${version}.`,
+    proposed: `More than 100 people would change, so it waits, and version ${version} stays in force. "npx jetbridge mapping proposed" decides.`,
   };
   printResult(shell, { json }, { outcome, version, generation }, () => text[outcome]);
   if (outcome === 'applied' && mappingFile !== undefined)
     shell.printError(
       `The settings name ${mappingFile}, which replaces this mapping when its content changes.`,
     );
+}
+
+type ProposedFlags = MappingFlags &
+  ChangeFlags & {
+    accept?: true;
+    discard?: true;
+  };
+
+function addProposedCommand(proposed: CliCommand): void {
+  addChangeFlags(
+    proposed
+      .option('--accept', 'put it in force')
+      .option('--discard', 'drop it: it is not proposed again until its content changes'),
+  )
+    .description(
+      'show the rules that wait because more than 100 people would change, and put them in force or discard them',
+    )
+    .examples('mapping proposed', 'mapping proposed --accept', 'mapping proposed --discard --yes')
+    .runs((shell, { accept, discard, ...flags }: ProposedFlags) => {
+      if (accept && discard) throw new WrongUse('give either --accept or --discard');
+      return withMappingOperations(shell, flags, async (operator, { id: connection }) => {
+        const { proposed: rules } = await operator.call(mappingOperations, 'readProposedMapping', {
+          connection,
+        });
+        if (!rules) throw new Refused(`Nothing is proposed for connection ${connection}.`);
+        const answer = accept ? 'accepted' : discard ? 'discarded' : undefined;
+        if (!flags.json || answer === undefined)
+          await printProposed(shell, operator, connection, rules, flags);
+        if (answer)
+          await decideProposed(shell, operator, { connection, digest: rules.digest, answer, ...flags });
+      });
+    });
+}
+
+type Proposed = NonNullable<OperationOutput<typeof mappingOperations.readProposedMapping>['proposed']>;
+
+/** Prints what is proposed, and what it would change for all people. */
+async function printProposed(
+  shell: Shell,
+  { call }: Operator<MappingDeps>,
+  connection: string,
+  { digest, since, state, source, author, collection }: Proposed,
+  { json }: MappingFlags,
+): Promise<void> {
+  const preview = await call(mappingChangeOperations, 'previewMapping', { connection, proposed: digest });
+  const what = collection ? 'rules with other rows of scimUserMapping in the travel service' : 'a mapping';
+  const by = author === undefined ? source : `${source}, ${author}`;
+  const counting = state === 'counting' ? ' The people whom it changes are still being counted.' : '';
+  const head = `Proposed since ${formatMinute(since)} (UTC) by ${by}: ${what}.${counting}`;
+  printResult(
+    shell,
+    { json },
+    { digest, since: new Date(since).toISOString(), state, source, author, preview },
+    () =>
+      [
+        escapeLine(head),
+        previewReport(preview, { connection, mapping: 'what is proposed', columns: shell.columns }),
+      ].join('\n\n'),
+  );
+}
+
+async function decideProposed(
+  shell: Shell,
+  { call }: Operator<MappingDeps>,
+  {
+    yes,
+    json,
+    ...decision
+  }: { connection: string; digest: string; answer: 'accepted' | 'discarded' } & ChangeFlags,
+): Promise<void> {
+  const { answer, connection } = decision;
+  const question = answer === 'accepted' ? 'Put it in force' : 'Discard it';
+  await confirmChange(shell, `${question} for connection ${connection}?`, { yes });
+  const result = await call(mappingChangeOperations, 'decideProposedMapping', decision);
+  const text = {
+    accepted: 'In force. A running server brings all people up to date; it begins within a minute.',
+    discarded: 'Discarded. The rules in force stay so until the content changes again.',
+  };
+  printResult(shell, { json }, result, () => text[answer]);
 }

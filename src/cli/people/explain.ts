@@ -112,8 +112,7 @@ function fieldText(field: Field, names: Names): string {
   const { standing } = field;
   const name = escapeLine(fieldName(field.field, names));
   const observed = shown(field.observed, names);
-  if (standing === 'foreign' || standing === 'once')
-    return `  ${name}: ${observed} (${standingTexts[standing]})`;
+  if (standing === 'foreign') return `  ${name}: ${observed} (${standingTexts[standing]})`;
   const isTold = standing === 'same' ? isToldOfSame : isToldOfOthers;
   const details: [label: string, text: string][] = [
     [isFixedValue(field) ? 'mapping says' : 'IdP said', shown(idpValue(field), names)],

@@ -9,7 +9,7 @@ import { findingCodes, peopleColumns } from '../../provisioning/people/people.ts
 import { choiceParser, refuseUnknownCommands } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
 import { addChangeFlags, type ChangeFlags, confirmChange } from '../confirmation.ts';
-import { Refused } from '../exit-code.ts';
+import { Refused, WrongUse } from '../exit-code.ts';
 import { addInputOptions } from '../input-options.ts';
 import { downloadPages, listPages, type Operator, withOperations } from '../operations.ts';
 import { countText, escapeLine, type Shell } from '../output.ts';
@@ -35,13 +35,14 @@ const { query: listQuery } = peopleOperations.listPeople;
 const { query: findingQuery } = peopleOperations.downloadFindingValues;
 const { body: filters } = peopleOperations.reconcilePeople;
 
-/** Adds the commands `people list`, which is the default, `people findings`, `people reconcile` and `people join`. */
+/** Adds the commands `people list`, which is the default, `people findings`, `people reconcile`, `people send-again` and `people join`. */
 export function addPeopleCommand(program: CliCommand): void {
   const people = program.command('people').description('the people of all connections');
   refuseUnknownCommands(people);
   addListCommand(people);
   addFindingsCommand(people);
   addReconcileCommand(people);
+  addSendAgainCommand(people);
   addJoinCommand(people);
 }
 
@@ -120,6 +121,35 @@ function addReconcileCommand(people: CliCommand): void {
         printResult(shell, { json }, result, text);
       }),
     );
+}
+
+function addSendAgainCommand(people: CliCommand): void {
+  const command = people
+    .command('send-again')
+    .description(
+      'after a restored backup, send the stored values of a person, or of everybody in a connection, where the travelers have others',
+    )
+    .argument('[person]', 'SCIM id, userName, email address or travel user id')
+    .option('--connection <id>', 'the connection of the person, or of everybody');
+  addChangeFlags(command)
+    .examples('people send-again ada@corp.example', 'people send-again --connection default')
+    .runs((shell, name: string | undefined, flags: ChangeFlags & { connection?: string }) =>
+      withOperations(shell, (operator) => sendAgain(shell, operator, { name, ...flags })),
+    );
+}
+
+async function sendAgain(
+  shell: Shell,
+  { call, deps }: Operator,
+  { name, connection, ...flags }: ChangeFlags & { name: string | undefined; connection?: string },
+): Promise<void> {
+  const found = name === undefined ? undefined : await findPerson(deps, name, connection);
+  const of = found?.connection ?? connection;
+  if (of === undefined) throw new WrongUse('name a person, or give --connection');
+  const who = found ? nameOf(found.identity) : `everybody in ${escapeLine(of)} who differs from the backup`;
+  await confirmChange(shell, `Send the stored values of ${who}?`, flags);
+  const result = await call(personOperations, 'sendAgain', { id: of, person: found?.id });
+  printResult(shell, flags, result, () => `${countText(result.people, 'person is', 'people are')} due now`);
 }
 
 function addJoinCommand(people: CliCommand): void {

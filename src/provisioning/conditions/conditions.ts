@@ -1,5 +1,5 @@
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
-import { plannedCalls, shadowCalls } from '../findings.ts';
+import { shadowCalls } from '../findings.ts';
 import { type AlarmCount, alarmCauses } from '../holds/holds.ts';
 import type { HoldCause } from '../identity.ts';
 import { importFailedSince, isIncompleteImport, lastImportOf } from '../import/import.ts';
@@ -30,11 +30,12 @@ export const conditionKinds = [
   ...localKinds,
   'hold',
   ...alarmCauses,
-  'pausedConnection',
   'importFailed',
   'importIncomplete',
   'importMaximum',
+  'proposedRules',
   'missingGroups',
+  'restoredPeople',
   'refusedPeople',
   'findings',
   'certificateEnds',
@@ -93,8 +94,8 @@ export function findConditions(facts: ConditionFacts): Condition[] {
     databaseCondition(facts),
     ...mergeFacts(facts).map((fact) => localCondition(fact, facts, isNamed)),
     ...facts.counts.map((count) => countedCondition(count, isNamed)),
-    ...facts.modes.map(pausedCondition),
     ...importConditions(facts, isNamed),
+    ...facts.proposedRules.map((proposed) => proposedCondition(proposed, isNamed)),
     ...facts.missingGroups.map((missing) => groupCondition(missing, isNamed)),
     ...facts.summaries.flatMap((summary) => peopleConditions(summary, isNamed)),
     certificateCondition(facts),
@@ -159,7 +160,7 @@ function localCondition(fact: LocalFact, facts: ConditionFacts, isNamed: boolean
 
 /** Tells that a database may have been restored. `of` names the connection. */
 export function suspicionText(people: number, of: string): string {
-  return `The travelers of ${peopleText(people)}${of} had values that were never sent, after a time without a server: if the database was restored, pause all connections now, before old values are sent; otherwise somebody has entered these values in the travel service.`;
+  return `The travelers of ${peopleText(people)}${of} had values that were never sent, after a time without a server: if the database was restored, tell so now, before old values are sent; otherwise somebody has entered these values in the travel service.`;
 }
 
 /** Tells a burst of refused sign-ins. */
@@ -189,12 +190,10 @@ function outageCondition(fact: LocalFact, { summaries, now }: ConditionFacts, of
   };
 }
 
-const holdReasons: Record<Exclude<HoldCause, 'rules'>, string> = {
+const holdReasons: Record<HoldCause, string> = {
   safetyValve: 'more people leave at once than the safety valve lets pass',
   guarded: 'the travelers administer the travel service',
   neverProvisioned: 'the identity provider has deleted people whom it had never sent',
-  return: 'the people would take the place of others who left',
-  groups: 'changes of groups have replaced many values',
 };
 
 /** Returns the condition of held people, or of other people about whom an operator is alarmed. */
@@ -218,23 +217,10 @@ function countedCondition({ connection, cause, count, since }: AlarmCount, isNam
     default:
       return {
         ...{ ...base, kind: 'hold', subject: cause, severity: 'warning', path: `/held/${id}/${cause}` },
-        text:
-          cause === 'rules'
-            ? `A change of rules or lookups${of} is held that would affect ${peopleText(count)}.`
-            : `Changes of ${peopleText(count)}${of} are held: ${holdReasons[cause]}.`,
+        text: `Changes of ${peopleText(count)}${of} are held: ${holdReasons[cause]}.`,
         command: 'npx jetbridge holds list',
       };
   }
-}
-
-function pausedCondition({ connection, mode, since }: ConditionFacts['modes'][number]): Found {
-  return (
-    mode === 'paused' && {
-      ...{ kind: 'pausedConnection', connection, severity: 'warning', since, path: '/overview' },
-      text: `The connection ${connection} is paused, by an admin or after a restore: only people whom the identity provider has sent since then are changed; after a restore, start a full synchronization there before it goes on.`,
-      command: `npx jetbridge connections resume ${connection}`,
-    }
-  );
 }
 
 function importConditions(facts: ConditionFacts, isNamed: boolean): Found[] {
@@ -272,6 +258,19 @@ function incompleteText(last: ReturnType<typeof lastImportOf>, of: string): stri
   return `The last import${of} read ${read} before its pages repeated or ended: nobody is taken for gone.`;
 }
 
+function proposedCondition(
+  { connection, since }: ConditionFacts['proposedRules'][number],
+  isNamed: boolean,
+): Condition {
+  const of = isNamed ? ` of ${connection}` : '';
+  return {
+    ...{ kind: 'proposedRules', connection, severity: 'warning', since },
+    text: `Other rules${of} wait for an admin, because they would change more than 100 people; the rules in force stay so.`,
+    path: `/mappings?connection=${encodeURIComponent(connection)}`,
+    command: 'npx jetbridge mapping proposed',
+  };
+}
+
 /** Tells groups without their names, which may say more than everybody may know. */
 function groupCondition({ connection, count }: MissingGroups, isNamed: boolean): Condition {
   const of = isNamed ? ` of ${connection}` : '';
@@ -285,18 +284,10 @@ function groupCondition({ connection, count }: MissingGroups, isNamed: boolean):
 
 /** Findings that are a decision, a plan or a wait by themselves, or that another condition tells. */
 const expectedFindings = new Set<string>([
-  ...Object.values(plannedCalls).map(({ code }) => code),
   ...Object.values(shadowCalls).map(({ code }) => code),
   ...['keptActive', 'outOfScope', 'passedOn', 'otherPerson', 'movedTo', 'movedFrom', 'erasedTraveler'],
-  ...['safetyValve', 'guarded', 'privileged', 'neverProvisioned', 'returnHeld', 'rulesHeld', 'groupsHeld'],
-  ...[
-    'groupsDiscarded',
-    'notDeleted',
-    'rolePreexisting',
-    'managerAwaited',
-    'managerNotLinked',
-    'unconfirmed',
-  ],
+  ...['restored', 'safetyValve', 'guarded', 'privileged', 'neverProvisioned'],
+  ...['notDeleted', 'rolePreexisting', 'managerNotLinked', 'unconfirmed'],
   ...['emailReserved', 'emailHeldByLeaver', 'unclearAnswer', 'forbidden', 'refusedByTravelApi'],
 ]);
 
@@ -307,7 +298,14 @@ function peopleConditions({ connection, states, findings }: PeopleSummary, isNam
   const base = { connection, severity: 'warning' as const };
   const isTold = (code: string, people: number) =>
     !expectedFindings.has(code) && isMany(people, total, MANY_FINDINGS);
+  const restored = findings.get('restored') ?? 0;
   return [
+    restored > 0 && {
+      ...{ ...base, kind: 'restoredPeople', people: restored },
+      text: `The database was restored from a backup, and ${countText(restored, 'traveler differs', 'travelers differ')} from it${of}: they stay so until the identity provider states these people, or an admin has the stored values sent again.`,
+      path: `/people?finding=restored&connection=${encodeURIComponent(connection)}`,
+      command: 'npx jetbridge people --finding restored',
+    },
     isMany(states.refused, total, MANY_REFUSED) && {
       ...{ ...base, kind: 'refusedPeople', people: states.refused },
       text: `The travel API${of} refuses ${numberText(states.refused)} of ${all}.`,

@@ -1,5 +1,4 @@
 import { type IdentityState, identityStates } from '../identity.ts';
-import type { ConnectionMode } from '../policies.ts';
 import type { Condition, ConditionKind } from './conditions.ts';
 import type { StoredFacts } from './facts.ts';
 import { countText, numberText, peopleText } from './texts.ts';
@@ -14,7 +13,7 @@ interface DescribedState {
 }
 
 /** The numbers of people in the sentence tell these conditions already. */
-const counted: ConditionKind[] = ['hold', 'refusedPeople', 'pausedConnection'];
+const counted: ConditionKind[] = ['hold', 'refusedPeople'];
 /** The conditions that the sentence tells; more would be no first look. */
 const MAX_TOLD = 2;
 
@@ -24,7 +23,7 @@ export function describeState({ conditions, summaries, modes }: StateFacts): Des
   if (failing.length > 0) return { state: 'failing', sentence: tell(failing) };
   if (!summaries.some(({ hasUsers }) => hasUsers))
     return { state: 'empty', sentence: 'No identity provider has sent a person yet.' };
-  const isUntold = ({ kind, subject }: Condition) => !counted.includes(kind) || subject === 'rules';
+  const isUntold = ({ kind }: Condition) => !counted.includes(kind);
   const warnings = conditions.filter(isUntold);
   const { sentence, isOpen } = peopleSentence(summaries, modes);
   if (isOpen || warnings.length > 0)
@@ -49,16 +48,14 @@ function peopleSentence(
   modes: StateFacts['modes'],
 ): { sentence: string; isOpen: boolean } {
   const failing = summaries.reduce((sum, one) => sum + (one.failing?.people ?? 0), 0);
-  const dirtyIn = (mode: ConnectionMode) => {
-    const inMode = modes.filter((one) => one.mode === mode).map(({ connection }) => connection);
-    const waiting = summaries.filter(({ connection }) => inMode.includes(connection));
-    return inMode.length === 0 ? undefined : sumOf(waiting, 'dirty');
-  };
-  const [paused, shadow] = [dirtyIn('paused'), dirtyIn('shadow')];
+  const inShadow = modes.filter(({ mode }) => mode === 'shadow').map(({ connection }) => connection);
+  const planned = sumOf(
+    summaries.filter(({ connection }) => inShadow.includes(connection)),
+    'dirty',
+  );
   const of = (state: IdentityState) => sumOf(summaries, state);
   const open = [
-    paused !== undefined && `${countText(paused, 'waits', 'wait')} in a paused connection`,
-    shadow !== undefined && `${countText(shadow, 'is', 'are')} planned in shadow mode, where nothing is sent`,
+    inShadow.length > 0 && `${countText(planned, 'is', 'are')} planned in shadow mode, where nothing is sent`,
     failing > 0 && `${countText(failing, 'waits', 'wait')} after a failed attempt`,
     of('held') > 0 && `${countText(of('held'), 'is', 'are')} held`,
     of('refused') > 0 && `${countText(of('refused'), 'is', 'are')} refused`,

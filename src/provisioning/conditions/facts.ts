@@ -57,9 +57,11 @@ export interface StoredFacts {
   modes: ListedMode[];
   /** The saved states of imports. */
   imports: { connection: string; state: unknown }[];
-  /** The held people and changes of rules by cause, and the other people about whom an operator is alarmed. */
+  /** The held people by cause, and the other people about whom an operator is alarmed. */
   counts: AlarmCount[];
   tokens: EndingToken[];
+  /** The proposed rules that wait for an admin. */
+  proposedRules: { connection: string; since: number }[];
   shared: SharedFact[];
 }
 

@@ -47,6 +47,8 @@ export interface RulesForGroups {
   generation: number;
   /** True for a group that the rules name; undefined if they name none. */
   test: ((group: UserGroup) => boolean) | undefined;
+  /** True for the name of a group that the rules name by equality. */
+  isNamed: (name: string) => boolean;
   /** True for the name of a group that the scope names by equality. */
   isInScope: (name: string) => boolean;
   /** As `Runtime.now`. */
@@ -102,8 +104,8 @@ export interface Groups {
    * Returns `unchanged`, and leaves version and lastModified alone, if nothing differs, and `noTarget` if a required
    * member is missing. `delete` also removes the group from the groups that contain it; their lastModified becomes the
    * one of `group`. With `rules`, those whose membership in a named group changes become dirty: at once if they are few, otherwise
-   * soon, and their memberships in a group that is deleted or emptied go on to count for a while (`NamedMemberships`). Those whom the scope
-   * concerns become dirty soon if the group gets or loses a name that it names. `otherRules`: others are in force, and nothing is changed.
+   * soon. A group that the rules name by equality and that is deleted or renamed goes on to have its members (`CountedMembership`). Those
+   * whom the scope concerns become dirty soon if the group gets or loses a name that it names. `otherRules`: others are in force, and nothing is changed.
    */
   change(
     group: Group,
@@ -113,24 +115,25 @@ export interface Groups {
   ): Promise<'done' | 'unchanged' | 'stale' | 'duplicate' | 'noTarget' | 'otherRules'>;
 }
 
-/** A direct membership of a user. `until`: the time until which it counts although the group was deleted or emptied. */
+/**
+ * A direct membership of a user. `isGone`: no group has the name any more, so it is not known what the identity provider wants: what the
+ * membership decides stays until a group has the name again, or the mapping no longer names it.
+ */
 export interface CountedMembership extends UserGroup {
-  until?: number;
+  isGone?: boolean;
 }
 
 /** The store of memberships, as mappings read them. */
 export interface Memberships {
-  /** Returns the groups of a user, and those that were deleted or emptied a short while ago. */
+  /** Returns the groups of a user, and those of named groups that are gone. */
   findOf(connection: string, userId: string): Promise<CountedMembership[]>;
   /** Returns those of the names that no group of the connection has. Names are compared without case. */
   findUnknownNames(connection: string, names: readonly string[]): Promise<string[]>;
   /** Returns the names of groups that begin with a text, without case, in their order. */
   findNames(connection: string, beginning: string, limit: number): Promise<string[]>;
   /**
-   * Makes the next users dirty of groups with many members that have changed, of former memberships that begin or end, and of a scope that has
+   * Makes the next users dirty of groups with many members that have changed, of groups that are gone or back, and of a scope that has
    * changed with a group. Returns false if there are none left.
    */
   markSome(connection: string, now: number): Promise<boolean>;
-  /** Returns the milliseconds until the next former membership ends; undefined if there is none. */
-  nextEndMs(connection: string, now: number): Promise<number | undefined>;
 }

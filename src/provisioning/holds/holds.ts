@@ -2,7 +2,6 @@ import { isActive } from '../../schema/resource.ts';
 import { countText } from '../conditions/texts.ts';
 import type { Decision, Hold, HoldCause, Identity } from '../identity.ts';
 import type { Policies } from '../policies.ts';
-import type { RulesEffect } from './rules-effect.ts';
 
 /** A person with a held change that an admin must approve or discard. */
 export interface HeldPerson {
@@ -24,7 +23,6 @@ export interface HeldPerson {
 export interface HoldCount {
   connection: string;
   cause: HoldCause;
-  /** For the cause `rules`: the people that the change would affect; while they are being counted, as many as were needed to hold it. */
   count: number;
   /** The start of the oldest of these holds, in epoch milliseconds. */
   since: number;
@@ -50,22 +48,6 @@ export interface RequestedChanges {
   change: number;
   deactivate: number;
   delete: number;
-}
-
-/** A change of rules or lookups, and the decision about it. */
-export interface HeldRules {
-  connection: string;
-  /** The generation of the changed rules and lookups. */
-  generation: number;
-  /** The number of people whom the change would affect; above the limit if not all were counted. */
-  people: number;
-  since: number;
-  /** The effect, as far as it was computed. A decision deletes it. */
-  effect?: RulesEffect | undefined;
-  /** The admin's decision; undefined until there is one. A change that affects few people is approved automatically. */
-  answer: Decision['answer'] | undefined;
-  /** The people whom recent approved changes affected, with the time of the change. They count for the next changes. */
-  recent: ReadonlyMap<string, number>;
 }
 
 /** A version of a person's identity. */
@@ -98,23 +80,6 @@ export const causeTexts = {
     why: () => 'the identity provider has deleted a person whom it had never sent',
     discarded: 'the traveler stays as it is, and the person is listed again',
     approved: 'the traveler is archived',
-  },
-  return: {
-    why: () =>
-      'another person takes the place of one who left, by the table of evidence (the finding names its row)',
-    discarded:
-      'the traveler of the one who left is archived, unless that departure waits for a decision of its own or was discarded, and the person does not get it until the IdP changes the person again',
-    approved: 'the person gets the traveler of the one who left, and what was theirs is removed from it',
-  },
-  rules: {
-    why: () => 'other rules or lookups would change more than 100 people within ten minutes',
-    discarded: 'the traveler stays as it is until the rules or lookups change again',
-    approved: 'the traveler is changed as the rules and lookups say',
-  },
-  groups: {
-    why: () => 'changes of groups have cleared or replaced values of 100 people within an hour',
-    discarded: 'the groups that the person had before count until the groups of the person change again',
-    approved: 'the traveler is changed as the present groups of the person say',
   },
 } satisfies Record<HoldCause, CauseText>;
 

@@ -53,7 +53,7 @@ export function foreignValues({ gapMs, runtime: { now, log } }: ForeignValuesDep
 function hasForeignValue(identity: Identity): boolean {
   const { claimed, applied, observed, progress, version, findings } = identity;
   const isSettled = claimed && progress.settledVersion === version && progress.announced === undefined;
-  if (!isSettled || !observed || progress.late || progress.parkedFrom !== undefined) return false;
+  if (!isSettled || !observed || progress.late) return false;
   const isKnown = (field: string) => findings.some((one) => one.code === 'drift' && one.field === field);
   return findDrift(applied, observed).some(
     ({ field, value = null }) => !isKnown(field) && !isEqualJson(value, applied[field]?.sent ?? null),

@@ -5,6 +5,7 @@ import type { FieldKey, Lookups, TraceEntry } from '../../translator/translation
 import { readField, removableKeys, requiredKeys } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import type { Identity } from '../identity.ts';
+import { isConfirmed } from '../reconcile/restored/statements.ts';
 
 /**
  * The comparison of a field of the traveler with the value that the IdP wants.
@@ -12,12 +13,11 @@ import type { Identity } from '../identity.ts';
  * the outcome of a call is not known. `refused`: the travel API refuses the value. `notSent`: the value waits, for the
  * reasons that the state and the findings give. `notApplied`: the travel API has accepted the value, and a later read shows another one. `leftOut`: the value of the IdP cannot be used, see the findings.
  * `imported`: the IdP has not changed the field since the import, so the bridge does not either. `unread`: the traveler
- * must be read again. `foreign`: the travel service decides, because no rule has a value. `once`: the travel service decides, because the
- * rule sets the field only when the traveler is created.
+ * must be read again. `foreign`: the travel service decides, because no rule has a value.
  */
 export const fieldStandings = [
   ...(['same', 'drift', 'uncertain', 'refused', 'notSent', 'leftOut', 'imported'] as const),
-  ...(['notApplied', 'unread', 'foreign', 'once'] as const),
+  ...(['notApplied', 'unread', 'foreign'] as const),
 ] as const;
 
 export type FieldStanding = (typeof fieldStandings)[number];
@@ -42,10 +42,7 @@ export interface ExplainedField {
   refusal?: string;
 }
 
-type Explained = Pick<
-  Identity,
-  'trace' | 'applied' | 'refused' | 'observed' | 'progress' | 'origin' | 'travelId'
->;
+type Explained = Pick<Identity, 'trace' | 'applied' | 'refused' | 'observed' | 'progress' | 'origin'>;
 
 /**
  * Explains every field for which the identity provider, the bridge or the travel service has a value, in the order of
@@ -57,9 +54,7 @@ export function explainFields(identity: Explained): ExplainedField[] {
     const rules = entries.filter((entry) => entry.field === field);
     const values = valuesOf(identity, field, rules);
     if (Object.values(values).every((value) => value === undefined)) return [];
-    const isOnce =
-      identity.travelId !== undefined && rules.some(({ once, outcome }) => once && outcome === 'set');
-    const standing = standingOf(identity, field, { ...values, isOnce });
+    const standing = standingOf(identity, field, values);
     const refusal = identity.refused[field]?.reason;
     return [{ field, standing, rules, ...withoutUndefined({ ...values, refusal }) }];
   });
@@ -97,11 +92,7 @@ function valuesOf({ applied, observed }: Explained, field: FieldKey, rules: Trac
   };
 }
 
-function standingOf(
-  identity: Explained,
-  field: FieldKey,
-  values: FieldValues & { isOnce: boolean },
-): FieldStanding {
+function standingOf(identity: Explained, field: FieldKey, values: FieldValues): FieldStanding {
   const { applied, observed, progress, refused, origin } = identity;
   const entry = applied[field];
   if (field in refused) return 'refused';
@@ -109,7 +100,6 @@ function standingOf(
   if (unconfirmed?.isNotApplied) return 'notApplied';
   if (entry?.unsure || unconfirmed || field in (progress.announced ?? {})) return 'uncertain';
   if (entry === undefined) {
-    if (values.isOnce) return 'once';
     if (values.wanted === undefined) return values.source === undefined ? 'foreign' : 'leftOut';
     return isFromImport({ origin, progress }, field) ? 'imported' : 'notSent';
   }
@@ -120,7 +110,7 @@ function standingOf(
 
 /** True for a field of an imported user that the IdP has not written (docs/architecture.md, The rules of the plan). */
 function isFromImport({ origin, progress }: Pick<Identity, 'origin' | 'progress'>, field: FieldKey): boolean {
-  return origin.baseline !== undefined && !progress.written?.includes(field);
+  return origin.baseline !== undefined && !isConfirmed({ progress }, field);
 }
 
 /** The values that are not undefined. */

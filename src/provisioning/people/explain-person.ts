@@ -2,7 +2,7 @@ import { bridgeDirections, type ExchangeLog, type LoggedExchange } from '../../l
 import type { RulesStore } from '../../store/queues/rules-in-force.ts';
 import { expandTrace } from '../../translator/trace.ts';
 import type { Finding, Lookups } from '../../translator/translation.ts';
-import { plannedCalls, shadowCalls } from '../findings.ts';
+import { shadowCalls } from '../findings.ts';
 import {
   type HoldCause,
   type Identity,
@@ -10,7 +10,6 @@ import {
   isInactive,
   isLive,
   nextCheckAt,
-  predecessorOf,
   type Succession,
   userNameOf,
 } from '../identity.ts';
@@ -70,7 +69,7 @@ export interface Explanation {
   findings: Finding[];
   fields: ExplainedField[];
   references: ExplainedReference[];
-  /** The judgement about the leaver in whose place the person is; undefined if there is none. */
+  /** The judgement about the user in whose place the person is; undefined if there is none. */
   predecessor?: Succession;
   travelId?: string;
   version: number;
@@ -119,7 +118,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
   const optional = {
     ...{ travelId, deletedAt, nextAttemptAt },
     ...{ mappingVersion: context.mappingVersion, mappingInForce: context.mappingInForce },
-    predecessor: predecessorOf(identity, identity),
+    predecessor: progress.predecessor,
     reconciledVersion: progress.settledVersion,
     checkAt: nextCheckAt(progress),
   };
@@ -206,12 +205,9 @@ function waitingVerdict(identity: Identity, { now, outage }: VerdictContext): Ve
   // During an outage the running attempt is one of many.
   if (leasedUntil !== undefined && leasedUntil > now && outage === undefined)
     return { status: 'waiting', because: 'an attempt is running' };
-  const hasOneOf = (calls: Record<string, { code: string }>) => {
-    const codes = Object.values(calls).map(({ code }) => code);
-    return identity.findings.some(({ code }) => codes.includes(code));
-  };
-  if (hasOneOf(plannedCalls)) return { status: 'waiting', because: 'the connection is paused' };
-  if (hasOneOf(shadowCalls))
+  const planned: string[] = Object.values(shadowCalls).map(({ code }) => code);
+  const isPlanned = identity.findings.some(({ code }) => planned.includes(code));
+  if (isPlanned)
     return { status: 'waiting', because: 'the connection is in shadow mode, in which nothing is sent' };
   const isLater = nextAttemptAt !== undefined && nextAttemptAt > now;
   const until = isLater ? { until: nextAttemptAt } : {};
@@ -251,9 +247,6 @@ const holdCodes = {
   safetyValve: ['safetyValve'],
   guarded: ['privileged', 'ownCredential', 'guarded'],
   neverProvisioned: ['neverProvisioned'],
-  return: ['returnHeld'],
-  rules: ['rulesHeld'],
-  groups: ['groupsHeld'],
 } satisfies Record<HoldCause, string[]>;
 
 function heldBecause({ hold, findings }: Identity): string {
@@ -283,7 +276,6 @@ function noTravelerBecause({ findings, waitingFor }: Identity): string {
 /** The findings of which each alone prevents a create, in the order of importance. */
 const noTravelerCodes = [
   'scopeUnresolved',
-  'existingUser',
   'emailTaken',
   'erasedTraveler',
   'emailHeldByLeaver',
@@ -292,10 +284,11 @@ const noTravelerCodes = [
 ];
 
 function goneBecause(identity: Identity): string {
-  const { deletedAt, origin, applied } = identity;
-  const passedOn = reasonOf(identity.findings, ({ code }) => code === 'passedOn' || code === 'otherPerson');
+  const { deletedAt, applied } = identity;
+  const passedOn = reasonOf(identity.findings, ({ code }) =>
+    ['passedOn', 'movedTo', 'otherPerson'].includes(code),
+  );
   if (passedOn !== undefined && isInactive(identity)) return passedOn;
-  if (origin.movedTo !== undefined) return `the connection ${origin.movedTo} provisions the person now`;
   if (deletedAt !== undefined) return 'the identity provider has deleted the user';
   if (!isInactive(identity)) return 'none was needed at the last attempt';
   return Object.keys(applied).length > 0

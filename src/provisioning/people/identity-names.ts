@@ -16,9 +16,9 @@ export function searchedNames(identity: Identity): string[] {
 
 /** Returns the addresses that the travel service has received or may have received. */
 export function travelAddresses({ observed, creating, applied, progress }: Identity): string[] {
-  const { parkedFrom, announced, late } = progress;
+  const { announced, late } = progress;
   const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
-  return nonEmptyTexts(observed?.email, creating, parkedFrom, ...sent, ...(late?.sent.email ?? []));
+  return nonEmptyTexts(observed?.email, creating, ...sent, ...(late?.sent.email ?? []));
 }
 
 /** Returns the values of a multi-valued attribute. */

@@ -1,10 +1,10 @@
-import { type Identity, isInactive, type Origin, predecessorOf } from '../identity.ts';
+import { type Identity, isInactive } from '../identity.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
 import { isAdministrator } from '../reconcile/guard.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityChange } from '../store-ports.ts';
-import { releaseOf } from '../users/return-user.ts';
-import { comparedEmails } from '../users/takeover.ts';
+import { releaseOf, toSuccessor } from './takeover.ts';
+import { comparedEmails } from './who-is-who.ts';
 
 /** Two users of whom an admin says that they are one person. */
 export interface JoinedPeople {
@@ -47,12 +47,9 @@ export async function findPredecessor(
   { identities }: { identities: Pick<Identities, 'findById'> },
   newcomer: Identity,
 ): Promise<JoinedPeople['leaver'] | undefined> {
-  const known = predecessorOf(newcomer, newcomer);
-  if (!known || known.effect === 'passedOn' || known.effect === 'revived') return undefined;
-  const { connection, id, travelId } = known;
-  if (id !== undefined) return identities.findById(connection, id);
-  // A hold of a reactivation names the traveler that the user has already.
-  return travelId === undefined || travelId === newcomer.travelId ? undefined : { travelId };
+  const { connection, id, travelId } = newcomer.progress.predecessor ?? {};
+  if (connection !== undefined && id !== undefined) return identities.findById(connection, id);
+  return travelId === undefined ? undefined : { travelId };
 }
 
 /** Says why two users cannot be joined, in a sentence; undefined if they can. */
@@ -88,10 +85,8 @@ function leaverFaultOf(leaver: Identity, newcomer: Identity): string | undefined
 }
 
 function joinChanges({ leaver, newcomer }: JoinedPeople, runtime: JoinDeps['runtime']): IdentityChange[] {
-  const { connection, id, version } = newcomer;
-  const { predecessor: _, returnAt: _returnAt, resetAt: _resetAt, ...origin } = newcomer.origin;
+  const { id, version } = newcomer;
   const claimed = 'id' in leaver && leaver.claimed ? leaver : undefined;
-  const isMoved = claimed !== undefined && claimed.connection !== connection;
   const joined: Identity = {
     ...newcomer,
     version: version + 1,
@@ -99,7 +94,6 @@ function joinChanges({ leaver, newcomer }: JoinedPeople, runtime: JoinDeps['runt
     attempts: 0,
     nextAttemptAt: undefined,
     writtenAt: runtime.now(),
-    origin: { ...origin, ...(isMoved ? { movedFrom: claimed.connection } : {}) },
   };
   return [
     { kind: 'update', identity: joined, expected: version },
@@ -107,24 +101,16 @@ function joinChanges({ leaver, newcomer }: JoinedPeople, runtime: JoinDeps['runt
     ...(newcomer.travelId === undefined
       ? []
       : [{ kind: 'insert', identity: tombstoneOf(newcomer, runtime) } as const]),
-    ...(claimed ? [releaseFor(claimed, newcomer)] : []),
+    ...(claimed ? [releaseOf(claimed, toSuccessor('joined', newcomer))] : []),
     { kind: 'link', id, travelId: leaver.travelId ?? '', applied: claimed?.applied ?? {} },
   ];
-}
-
-function releaseFor(leaver: Identity, newcomer: Identity): IdentityChange {
-  const { connection, id } = newcomer;
-  const known = predecessorOf(newcomer, newcomer);
-  const row = known?.id === leaver.id ? known.row : 7;
-  const successor = { row, verdict: 'same', effect: 'passedOn', connection, id } as const;
-  return releaseOf(leaver, successor, { id: connection });
 }
 
 /** The tombstone that keeps the newcomer's own traveler until it is archived and has given up its address. */
 function tombstoneOf(newcomer: Identity, { newId, now, wallClock }: JoinDeps['runtime']): Identity {
   const deletedAt = wallClock();
   const writtenAt = now();
-  const origin: Origin = { givesEmailUp: true, isReplaced: true };
+  const origin = { successor: toSuccessor('joined', newcomer) };
   const sent = { archived: [false] };
   return {
     ...newcomer,

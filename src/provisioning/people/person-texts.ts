@@ -41,7 +41,6 @@ export const standingTexts = {
   imported: 'as imported; the identity provider has not changed it since',
   unread: 'the traveler must be read again',
   foreign: 'left to the travel service: no rule has a value',
-  once: 'left to the travel service: the rule sets it only when the traveler is created',
 } satisfies Record<FieldStanding, string>;
 
 /** The origins of rules. */

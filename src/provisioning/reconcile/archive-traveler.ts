@@ -14,10 +14,8 @@ import {
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addressKey, isParkingAddress, isTakenByStranger, withEmailWait } from './email/addresses.ts';
-import { firstFreeEmail } from './email/conflicts.ts';
-import { chooseLeaverEmail, type LeaverEmail } from './email/leaver-email.ts';
-import { holdDeparture, isAdministrator, isKeptActive } from './guard.ts';
+import { chooseLeaverEmail } from './email/leaver-email.ts';
+import { holdDeparture, isKeptActive } from './guard.ts';
 import {
   isLateCheckDue,
   removeLateTravelers,
@@ -43,13 +41,11 @@ import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './uncon
 
 /** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
 export function* archiveTraveler(context: ReconcileContext, begun: OutcomeDraft): Program<ReconcileResult> {
-  const { movedTo } = context.identity.origin;
-  const draft = movedTo === undefined ? begun : withFinding(begun, findings.movedTo(movedTo));
-  if (isLateCheckDue(context, draft)) {
-    const failure = yield* removeLateTravelers(context, draft);
-    if (failure) return endInFailure(draft, failure);
+  if (isLateCheckDue(context, begun)) {
+    const failure = yield* removeLateTravelers(context, begun);
+    if (failure) return endInFailure(begun, failure);
   }
-  const found = draft.travelId === undefined ? yield* findUnconfirmedTraveler(context, draft) : draft;
+  const found = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
   if ('end' in found) return found;
   if (found.travelId !== undefined) return yield* archiveLinkedTraveler(context, found, found.travelId);
   const checked = isLateCheckDue(context, found) ? withoutLateCalls(found) : found;
@@ -282,46 +278,20 @@ function* sendArchive(
   );
 }
 
-/**
- * Gives the traveler of a tombstone a parking address if another identity needs its address, and the own address back once no other identity has or
- * needs it. An administrator keeps the address.
- */
+/** Gives the traveler of a tombstone a parking address if another identity needs its address. An administrator keeps the address. */
 export function* settleTombstoneEmail(
   context: ReconcileContext,
-  { draft: before, end }: ReconcileResult,
+  { draft, end }: ReconcileResult,
   { travelId, isFresh }: { travelId: string; isFresh: boolean },
 ): Program<ReconcileResult> {
-  const { draft, email } = yield* chooseTombstoneEmail(context, before);
-  if (email === undefined) return { draft, end };
+  const email = draft.observed?.archived ? yield* chooseLeaverEmail(context, draft) : undefined;
+  if (email === undefined || email === 'own') return { draft, end };
   if (isFresh) return yield* sendEmail(context, { draft, end }, { travelId, email });
   // The traveler may have become an administrator in the travel service.
-  const current = yield* readTraveler(context, before, travelId);
-  if (current === 'gone') return endInState(withoutLink(before), 'synced');
+  const current = yield* readTraveler(context, draft, travelId);
+  if (current === 'gone') return endInState(withoutLink(draft), 'synced');
   if ('end' in current) return current;
   return yield* settleTombstoneEmail(context, { draft: current, end }, { travelId, isFresh: true });
-}
-
-function* chooseTombstoneEmail(context: ReconcileContext, draft: OutcomeDraft): Program<LeaverEmail> {
-  const { connection, identity } = context;
-  const { observed } = draft;
-  const unchanged = { draft, email: undefined };
-  const isKept = isKeptActive(identity) && observed?.archived === false;
-  if (!observed || isAdministrator(observed) || (!observed.archived && !isKept)) return unchanged;
-  const own = ownEmail(context) ?? observed.email;
-  const chosen = yield* chooseLeaverEmail(context, draft, own);
-  if (chosen) return chosen;
-  if (!isParkingAddress(connection, observed.email) || isParkingAddress(connection, own)) return unchanged;
-  if (!isKept && (yield* isTakenByStranger(context, draft, own)))
-    return { draft: { ...draft, waitingFor: draft.waitingFor ?? addressKey(own) }, email: undefined };
-  if (!isKept) return { draft, email: own };
-  const email = yield* firstFreeEmail(context, draft, [own, context.translation.fallbackEmail]);
-  return { draft: email === own ? draft : withEmailWait(draft, own), email };
-}
-
-/** The address that the traveler had by the rules. */
-function ownEmail({ translation: { fields, fallbackEmail } }: ReconcileContext): string | undefined {
-  const { email } = fields;
-  return email?.kind === 'value' && typeof email.value === 'string' ? email.value : fallbackEmail;
 }
 
 function* sendEmail(
@@ -335,15 +305,12 @@ function* sendEmail(
   return handlePatchFailure(sent, (known) => ({ draft: withRefusedEmail(context, known, value), end }));
 }
 
-/** An address that a traveler without an identity has stays awaited. A refused parking address is recorded. */
+/** Records a refused parking address, so that no other one is tried under these rules: the traveler keeps its address. */
 function withRefusedEmail(context: ReconcileContext, draft: OutcomeDraft, value: string): OutcomeDraft {
-  if (!isParkingAddress(context.connection, value))
-    return { ...draft, waitingFor: draft.waitingFor ?? addressKey(value) };
-  // Recorded, so that no other parking address is tried under these rules, and the newcomer is held.
   const reason = 'it keeps the address of a leaver';
   const email = { value, basis: context.rulesSnapshot.version, reason };
   return withFinding(
-    { ...draft, waitingFor: undefined, refused: { ...draft.refused, email } },
+    { ...draft, refused: { ...draft.refused, email } },
     findings.refused('email', value, reason),
   );
 }

@@ -1,3 +1,4 @@
+import type { Json } from '../../schema/resource.ts';
 import type { AnnouncedFields } from '../../translator/announced.ts';
 import type { PlannedField } from '../../translator/plan.ts';
 import type {
@@ -9,6 +10,7 @@ import type {
   Translation,
 } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome, Progress } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
@@ -27,11 +29,6 @@ export interface ReconcileContext {
   baseline: WantedFields | undefined;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail: string | undefined;
-  /**
-   * True for the fields that the IdP has stated since the connection was paused: the traveler is read, and they are compared with it
-   * whatever was applied before. Undefined if nothing of that kind is due.
-   */
-  doubts?: ((key: FieldKey) => boolean) | undefined;
   time: AttemptTime;
 }
 
@@ -56,10 +53,10 @@ export type OutcomeDraft = Omit<
   trace?: StoredTrace;
 };
 
-/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that the mode of the connection does not allow. */
+/** The end of a reconciliation: a state, a failure after which it is tried again, or a call that waits for the end of shadow mode. */
 export type ReconcileEnd =
   | { kind: 'state'; state: Exclude<IdentityState, 'dirty'> }
-  | { kind: 'paused' }
+  | { kind: 'planned' }
   | {
       kind: 'failed';
       failure: TravelFailure;
@@ -75,6 +72,19 @@ export interface ReconcileResult {
 
 /** The wanted value of each field. The steps of a reconciliation set a field to `kept` if it must not be sent. */
 export type WantedFields = Record<FieldKey, PlannedField>;
+
+/** True if two translations want the same of a field. */
+export function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {
+  return (
+    (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
+    isEqualJson(toComparable(one), toComparable(other))
+  );
+}
+
+function toComparable(wanted: PlannedField | undefined): Json {
+  if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
+  return wanted?.kind === 'unresolved' ? wanted.source : null;
+}
 
 /** A draft, and the wanted fields without those that must not be sent. */
 export interface SendableFields {

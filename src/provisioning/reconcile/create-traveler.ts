@@ -4,9 +4,9 @@ import type { Finding } from '../../translator/translation.ts';
 import type { TravelerChange } from '../../translator/traveler.ts';
 import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
-import { type Identity, predecessorOf } from '../identity.ts';
+import type { Identity } from '../identity.ts';
+import { isLeaver } from '../people/takeover.ts';
 import { type CreateAnswer, refusalReason, type TravelFailure } from '../travel-ports.ts';
-import { canBeTakenOver, canGiveEmailUp } from '../users/takeover.ts';
 import {
   endInFailure,
   endInState,
@@ -23,7 +23,7 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { addressKey, findEmailHolders, isParkingAddress, withEmailWait } from './email/addresses.ts';
-import { findClaimant, withEmailWaitForHolder } from './email/conflicts.ts';
+import { withEmailWaitForHolder } from './email/conflicts.ts';
 import {
   isLateCheckDue,
   isSameCreate,
@@ -80,7 +80,8 @@ const lateCreateFailure: TravelFailure = {
 };
 
 /** Returns the addresses to try: the wanted one, then the userName in case another traveler has the wanted one. */
-function candidateEmails(context: ReconcileContext): string[] {
+/** Returns the addresses of the user that a traveler may have, the wanted one first. */
+export function candidateEmails(context: ReconcileContext): string[] {
   const email = context.translation.fields.email;
   const first = email?.kind === 'value' && typeof email.value === 'string' ? email.value : undefined;
   return [first, context.translation.fallbackEmail]
@@ -165,8 +166,8 @@ function* continueCreated(
  * that could not be read, or of one that is in no list.
  */
 function wasLinkRefused({ identity }: ReconcileContext): boolean {
-  if (identity.hold?.cause === 'return') return true;
-  const isRefusal = ({ code }: Finding) => ['existingUser', 'privileged', 'emailTaken'].includes(code);
+  const codes = ['privileged', 'emailTaken', 'emailHeldByLeaver'];
+  const isRefusal = ({ code }: Finding) => codes.includes(code);
   return identity.waitingFor !== undefined && identity.findings.some(isRefusal);
 }
 
@@ -190,7 +191,7 @@ function* linkExisting(
   if (linked === 'taken') return yield* createTraveler(context, withTakenEmail(draft, email), next);
   if (linked === 'none' || linked === 'gone' || 'end' in linked) return linked;
   if (linked.email === 'free') return yield* createTraveler(context, linked.draft, { ...next, free: email });
-  const waiting = withTakenEmail(linked.draft, email, findings.heldByLeaver(email));
+  const waiting = withTakenEmail(linked.draft, email);
   return yield* createTraveler(context, waiting, next);
 }
 
@@ -243,7 +244,7 @@ export function* chooseEmail(
 }
 
 /**
- * Finds the identity that has or needs the address. Saves that this identity waits for the address (unless it already
+ * Finds the identity that has the address. Saves that this identity waits for the address (unless it already
  * waits for another one) and searches again: an address that is freed after the second search makes this identity
  * dirty.
  */
@@ -265,18 +266,13 @@ function* findObstacleAndWait(
 function* findObstacle(context: ReconcileContext, email: string): Program<Identity | undefined> {
   if (email === context.freeEmail) return undefined;
   const isObstacle = (holder: Identity) =>
-    holder.creating !== undefined ||
-    !canBeTakenOver(holder, context.connection) ||
-    mustWaitFor(context, holder);
-  const obstacle = (yield* findEmailHolders(context, email)).find(isObstacle);
-  return obstacle ?? (yield* findClaimant(context.connection, { email, except: context.identity.id }));
+    holder.creating !== undefined || !isLeaver(holder) || isOfAnother(context, holder);
+  return (yield* findEmailHolders(context, email)).find(isObstacle);
 }
 
-/** True for a leaver of whom the write has decided that it gives up the address; that decision may not be committed yet. */
-function mustWaitFor({ identity, connection }: ReconcileContext, leaver: Identity): boolean {
-  const known = predecessorOf(identity, identity);
-  const isSeparate = known?.effect === 'separate' && known.id === leaver.id;
-  return isSeparate && canGiveEmailUp(leaver, connection);
+/** True for a leaver who is another person, as the write has decided; that decision may not be committed yet. */
+function isOfAnother({ identity: { progress } }: ReconcileContext, leaver: Identity): boolean {
+  return progress.predecessor?.row === 3 && progress.predecessor.id === leaver.id;
 }
 
 /** True if an earlier step of this attempt has found that another traveler has the address. */

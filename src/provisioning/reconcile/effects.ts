@@ -23,20 +23,16 @@ export interface Effects {
   findIdentity(connection: string, id: string): Identity | undefined;
   findIdentities(connection: string, match: IdentityMatch): Identity[];
   findHolder(match: Parameters<Identities['findHolder']>[1]): Identity | undefined;
-  findWaiters(email: string): Identity[];
   /** True if an active identity other than this one waits for the address. */
   isWaitedFor(email: string): boolean;
-  findByEmployeeNumber(number: string): Identity[] | undefined;
   isErased(travelId: string): boolean;
   /** Returns the ids of the identities that refer to this one, or by one of these values. */
   findReferrers(values: string[]): string[];
   findReferences(): ReferenceRow[];
-  /** Returns the groups of the user, and those that were deleted or emptied a short while ago. */
+  /** Returns the groups of the user, and those of named groups that are gone. */
   findMemberships(): CountedMembership[];
   /** Returns those of the names that no group of the connection has. */
   findUnknownGroups(names: readonly string[]): string[];
-  /** True if an admin has approved these rules, or need not. */
-  mayApplyRules(rulesSnapshot: RulesSnapshot): boolean;
 
   // Calls of the travel API, and reads of what is kept from earlier ones.
   readRules(generation: number): RulesSnapshot | TravelFailure;
@@ -59,15 +55,9 @@ export interface Effects {
   waitForEmail(email: string): void;
   /** Counts a departure against the safety valve; false if it must be held. */
   admitDeparture(valve: SafetyValve): boolean;
-  /** Counts a person for whom a change of groups clears or replaces a value; false if it must be held. */
-  admitMembershipChange(limit: { people: number; windowMs: number }): boolean;
   noteSuccessor(note: Extract<IdentityChange, { kind: 'noteSuccessor' }>): void;
   /** Has an identity tried whose traveler has an address that this one needs (`ReconcileQueue.askForEmail`). */
   askForEmail(holder: Pick<Identity, 'connection' | 'id'>, email: string): void;
-  /** Saves the values by which others name the user as their manager (`Identities.saveNamingValues`). */
-  saveNamingValues(naming: { attribute: string; values: string[] }): void;
-  /** Makes these identities of the connection dirty, in batches. */
-  markReportsDirty(ids: string[]): void;
   saveReferences(rows: ReferenceRow[]): void;
   /** Saves the targets that were found, without those that would close a cycle of managers, and returns what is stored then. */
   linkReferences(found: FoundReferences): ReferenceRow[];

@@ -2,15 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { findDrift, type Plan, toAppliedFields } from '../../translator/plan.ts';
 import type { AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
+import { isInactive } from '../identity.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
-import {
-  earlierKeptRoleFindings,
-  earlierLostValueFindings,
-  withResetDone,
-  withWrittenFields,
-} from './ownership.ts';
+import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
 import { withReplacedSettled } from './replaced-values.ts';
+import { differencesFromBackup } from './restored/fields.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
 export function endUpdate(
@@ -31,6 +28,7 @@ export function endUpdate(
     ...(draft.observed
       ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
       : []),
+    ...differencesFromBackup(context, { ...draft, applied }),
     ...earlierLostValueFindings(context, draft),
     ...earlierKeptRoleFindings(context, { draft, fields }),
   ];
@@ -42,10 +40,7 @@ export function endUpdate(
     ...{ applied, refused: remembered, findings: allFindings, creating: undefined },
   });
   if (done.hold) return endInState(done, 'held');
-  return endInState(
-    withResetDone(context.identity, done),
-    Object.keys(refused).length > 0 ? 'refused' : 'synced',
-  );
+  return endInState(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
 }
 
 /** True if an email only seems to have drifted because the observed or sent one is a parking address. */
@@ -65,9 +60,9 @@ function isRefusalCurrent(
   key: FieldKey,
 ): boolean {
   const refused = draft.refused[key]?.value;
-  // Try no other parking address while this refusal is recorded.
+  // No other parking address is tried under these rules, as long as somebody may need the present address.
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
-    return draft.waitingFor !== undefined || context.identity.origin.givesEmailUp === true;
+    return draft.waitingFor !== undefined || isInactive(context.identity);
   const field = fields[key];
   if (field?.kind !== 'value' && field?.kind !== 'putBack') return refused === null && key in draft.applied;
   return isDeepStrictEqual(field.value, refused);

@@ -1,4 +1,4 @@
-import type { FieldKey } from '../../translator/translation.ts';
+import type { FieldKey, Finding } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import {
@@ -21,6 +21,7 @@ import {
   withHold,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
+import { isAccessFromBackup } from './restored/statements.ts';
 
 /** Roles that administer the travel service. */
 const administratorRoles = ['admin', 'authAdmin'];
@@ -44,14 +45,6 @@ export function isGuarded({ roles = [] }: TravelUser, applied: OutcomeDraft['app
 }
 
 /**
- * True if an admin has approved that this identity takes over the traveler of an administrator or of another person who
- * left.
- */
-export function isTakeoverApproved(identity: Identity): boolean {
-  return isApproved(identity, 'guarded') || isApproved(identity, 'return');
-}
-
-/**
  * Sets the fields that need an admin's approval to `kept`, so that they are not sent: email and roles of an
  * administrator, and `archived` if the guard or the safety valve holds the deactivation. The traveler must have been
  * read while the lease was held.
@@ -67,7 +60,7 @@ export function* withGuardsApplied(
   if (isKeptActive(context.identity)) return withDepartureDiscarded(context, guarded);
   if (yield* admitDeparture(context)) return guarded;
   return {
-    draft: withHold(context, withFinding(guarded.draft, findings.heldBySafetyValve()), 'safetyValve'),
+    draft: withHold(context, withFinding(guarded.draft, heldDeparture(context)), 'safetyValve'),
     fields: { ...guarded.fields, archived: { kind: 'kept' } },
   };
 }
@@ -85,11 +78,12 @@ function withDepartureDiscarded(
 
 /**
  * Counts the deactivation or deletion of this identity against the safety valve. Returns false if it must be held. It
- * passes if an admin has approved it. Once held, it stays held until an admin decides or the IdP writes again, even if
+ * passes if an admin has approved it, and is held if only a restored backup states it. Once held, it stays held until an admin decides or the IdP writes again, even if
  * fewer people have left since.
  */
 export function* admitDeparture({ connection, identity }: ReconcileContext): Program<boolean> {
   if (departureCauses.some((cause) => isApproved(identity, cause))) return true;
+  if (isAccessFromBackup(identity)) return false;
   // The departure was sent before, and not carried out: the travel API has accepted it without effect, or has created an inactive person
   // and then failed to archive it.
   const { archived } = identity.applied;
@@ -112,8 +106,12 @@ export function* holdDeparture(
   if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
   if (yield* admitDeparture(context)) return undefined;
-  const noted = withFinding(draft, findings.heldBySafetyValve());
+  const noted = withFinding(draft, heldDeparture(context));
   return endInState(withHold(context, noted, 'safetyValve'), 'held');
+}
+
+function heldDeparture({ identity }: ReconcileContext): Finding {
+  return isAccessFromBackup(identity) ? findings.restoredDeparture() : findings.heldBySafetyValve();
 }
 
 function withGuardedFieldsKept(context: ReconcileContext, { draft, fields }: SendableFields): SendableFields {
@@ -151,37 +149,6 @@ function isFieldChanging(
   return field?.kind !== 'kept' && isTaken && has;
 }
 
-/**
- * Holds the draft because of a change of rules. If the identity is already held for another cause, that cause stays.
- */
-export function withRulesHold(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const { hold, findings: earlier } = context.identity;
-  if (!hold || hold.cause === 'rules') return withHold(context, draft, 'rules');
-  const others = earlier.filter(({ code }) => code !== findings.heldRules().code);
-  return withFinding({ ...draft, hold, findings: others }, findings.heldRules());
-}
-
-/**
- * True if the only reason to reconcile the identity is a change of rules, and an admin has not approved that change.
- */
-export function* isHeldByRulesChange({ identity, rulesSnapshot }: ReconcileContext): Program<boolean> {
-  const { rulesGeneration, version, progress } = identity;
-  if (rulesGeneration === 0 || rulesGeneration >= rulesSnapshot.generation) return false;
-  // If an admin has approved a hold for another cause, reconcile at once, as after a write of the IdP.
-  if (identity.hold && identity.hold.cause !== 'rules' && isApproved(identity, identity.hold.cause))
-    return false;
-  return progress.settledVersion === version && !(yield* perform('mayApplyRules', rulesSnapshot));
-}
-
-/**
- * True for an archived administrator whose traveler comes from another connection: an admin must approve the
- * reactivation.
- */
-export function isMovedAdmin({ identity }: ReconcileContext, { applied, observed }: OutcomeDraft): boolean {
-  const isBack = identity.origin.movedFrom !== undefined && !isInactive(identity);
-  return isBack && observed?.archived === true && isGuarded(observed, applied);
-}
-
 /** True if the departure of this person waits for an admin, or if an admin has discarded it: nothing may end it but a decision. */
 export function isDepartureOpen(identity: Identity): boolean {
   const { hold, decision, version } = identity;
@@ -203,19 +170,11 @@ export function isKeptActive(
 
 type KeptColumns = 'desired' | 'deletedAt';
 
-/**
- * Returns the last statement of the departure after a write of the IdP that leaves the user inactive or deleted. `wasLeftActive`: see
- * `isLeftActive`.
- */
-export function statedDepartureAfter(
-  before: Identity,
-  { isStated, wasLeftActive = false }: { isStated: boolean; wasLeftActive?: boolean },
-): StatedDeparture {
+/** Returns the last statement of the departure after a write of the IdP that leaves the user inactive or deleted. */
+export function statedDepartureAfter(before: Identity, { isStated }: { isStated: boolean }): StatedDeparture {
   // Without a statement in this write, the last one is in the version before, at the latest.
   if (!isStated) return before.origin.statedDeparture ?? { version: before.version };
   const isRepeated =
-    wasLeftActive ||
-    isKeptActive(before) ||
-    (isInactive(before) && before.origin.statedDeparture?.isRepeated === true);
+    isKeptActive(before) || (isInactive(before) && before.origin.statedDeparture?.isRepeated === true);
   return { version: before.version + 1, ...(isRepeated ? { isRepeated } : {}) };
 }

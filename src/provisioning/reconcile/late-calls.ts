@@ -10,7 +10,7 @@ import {
 import type { AppliedFields } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import type { ConnectionSettings } from '../connection.ts';
-import { type Identity, isInactive, type LateCalls, type Progress, type Reservation } from '../identity.ts';
+import { isInactive, type LateCalls, type Progress, type Reservation } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
   type AttemptTime,
@@ -22,7 +22,6 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { addressKey } from './email/addresses.ts';
-import { isReturnHeld } from './ownership.ts';
 
 /**
  * Removes the duplicates of the linked traveler that creates with unknown outcome have made: deletes them, or archives
@@ -235,15 +234,10 @@ export function isOwnCreate(
   const { otherFields: _others, travelerPrefs: _preferences, ...known } = traveler;
   const hasNothingElse = hasOnlyAnnouncedFields(known, fields);
   // Without a clock, a leaver loses access: an admin can restore an archived traveler.
-  if (reservedAt === undefined) return hasLeft(context.identity) && hasNothingElse;
+  if (reservedAt === undefined) return isInactive(context.identity) && hasNothingElse;
   // A `createdAt` that is not a date is NaN, and both comparisons are false.
   const ageMs = reservedAt - Date.parse(traveler.createdAt);
   return ageMs <= TOLERANCE_MS || (ageMs <= CLOCK_DIFFERENCE_MS && hasNothingElse);
-}
-
-/** True if the person for whom the create was sent has left, and no other person has been given the traveler since. */
-function hasLeft(identity: Identity): boolean {
-  return isInactive(identity) || isReturnHeld(identity);
 }
 
 /** The removal that a duplicate of the linked traveler allows: an archived one can be restored. */

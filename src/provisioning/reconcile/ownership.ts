@@ -1,11 +1,9 @@
 import { foldCase } from '../../schema/case-fold.ts';
-import type { Json } from '../../schema/resource.ts';
 import {
   findDrift,
   findUnsendableValues,
   isKeptRole,
   type Plan,
-  type PlannedField,
   type RefusedChange,
   type Unsendable,
 } from '../../translator/plan.ts';
@@ -13,16 +11,13 @@ import type { AppliedFields, FieldKey, Finding, Translation } from '../../transl
 import {
   type CustomFieldValue,
   readField,
-  removableKeys,
   type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
-import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
-import type { Identity, Progress } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
-  isApproved,
+  isSameWanted,
   type OutcomeDraft,
   type ReconcileContext,
   type SendableFields,
@@ -33,23 +28,25 @@ import {
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { isAdministratorRole } from './guard.ts';
+import { keepsFromBackup, withBackupConfirmed } from './restored/fields.ts';
+import { ALL_FIELDS, isConfirmed, isFromBackup } from './restored/statements.ts';
 
 /**
  * Limits the wanted fields of an imported user whose first write was a PATCH: the bridge sets only fields that the IdP
  * has changed since the import. A field whose value is the same as at the import is kept; a field that no longer has a
  * value is removed.
  */
-export function withoutUnownedFields(
-  { translation, baseline }: ReconcileContext,
-  draft: OutcomeDraft,
-): SendableFields {
+export function withoutUnownedFields(context: ReconcileContext, draft: OutcomeDraft): SendableFields {
+  const { translation, baseline } = context;
   if (!baseline) return { draft, fields: translation.fields };
   const fields: WantedFields = { ...translation.fields };
   const applied = { ...draft.applied };
-  for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline)])) {
-    if (key in applied || draft.progress.written?.includes(key)) continue;
+  for (const key of new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(applied)])) {
+    if (isSent(context, draft, key) || isConfirmed(draft, key)) continue;
     const [before, now] = [baseline[key], fields[key]];
-    if (isSameWanted(before, now)) fields[key] = { kind: 'kept' };
+    if (isSameWanted(before, now)) {
+      if (keepsFromBackup(context, draft, [key, now])) fields[key] = { kind: 'kept' };
+    }
     // An imported administrator got the role in the travel service and not from the mapping, so the IdP must not remove
     // it.
     else if (
@@ -69,11 +66,12 @@ export function withoutUnownedFields(
  * once the IdP states one, or changes the userName.
  */
 export function withAdoptedAddress(
-  { identity: { desired }, translation }: ReconcileContext,
+  { identity, translation }: ReconcileContext,
   { draft, fields }: SendableFields,
 ): SendableFields {
   const { applied, progress } = draft;
-  const userName = typeof desired['userName'] === 'string' ? desired['userName'] : '';
+  const { userName: name } = identity.desired;
+  const userName = typeof name === 'string' ? name : '';
   // The bridge owns no field of a traveler that it has neither created nor changed.
   const isAdoption = Object.keys(applied).length === 0;
   const adoptedAs = progress.adoptedAs ?? (isAdoption ? userName : undefined);
@@ -93,78 +91,22 @@ function isEmailFromUserName({ trace }: Translation): boolean {
 }
 
 /** After the last call of a reconciliation, records which fields the IdP has changed since the import. */
-export function withWrittenFields(
-  { translation: { fields }, baseline }: ReconcileContext,
-  draft: OutcomeDraft,
-): OutcomeDraft {
-  if (!baseline) return draft;
+export function withWrittenFields(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const {
+    translation: { fields },
+    baseline,
+  } = context;
+  if (!baseline || draft.progress.written?.includes(ALL_FIELDS)) return draft;
   const keys = new Set([...Object.keys(fields), ...Object.keys(baseline), ...Object.keys(draft.applied)]);
-  const isWritten = (key: FieldKey) => key in draft.applied || !isSameWanted(baseline[key], fields[key]);
+  const isWritten = (key: FieldKey) =>
+    isSent(context, draft, key) || !isSameWanted(baseline[key], fields[key]);
   const written = new Set([...(draft.progress.written ?? []), ...[...keys].filter(isWritten)]);
-  return withProgress(draft, { written: [...written] });
+  return withBackupConfirmed(context, withProgress(draft, { written: [...written] }));
 }
 
-function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {
-  return (
-    (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
-    isEqualJson(toComparable(one), toComparable(other))
-  );
-}
-
-function toComparable(wanted: PlannedField | undefined): Json {
-  if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
-  return wanted?.kind === 'unresolved' ? wanted.source : null;
-}
-
-/** True while an admin must approve that the identity gets the traveler of another person, who left. */
-export function isReturnHeld(identity: Identity): boolean {
-  const { returnAt = 0 } = identity.origin;
-  return returnAt > (identity.progress.resetDone ?? 0) && !isApproved(identity, 'return');
-}
-
-/** True while the traveler may still have values of the person to whom it belonged before. */
-export function isResetPending(
-  { origin }: Pick<Identity, 'origin'>,
-  { progress }: Pick<OutcomeDraft, 'progress'>,
-): boolean {
-  return progress.reset === true || lastResetVersion(origin) > (progress.resetDone ?? 0);
-}
-
-/**
- * Records that the values of the previous person must be removed. If an admin has approved the return, that is decided for good: a later
- * write of the IdP does not hold it again.
- */
-export function withResetDue(
-  { origin: { returnAt } }: Pick<Identity, 'origin'>,
-  progress: Progress,
-): Progress {
-  return { ...progress, reset: true, ...(returnAt === undefined ? {} : { resetDone: returnAt }) };
-}
-
-/** Records that the values of the previous person have been removed from the traveler. */
-export function withResetDone({ origin }: Pick<Identity, 'origin'>, draft: OutcomeDraft): OutcomeDraft {
-  if (!isResetPending({ origin }, draft)) return draft;
-  return withProgress(draft, { reset: undefined, replaced: undefined, resetDone: lastResetVersion(origin) });
-}
-
-/**
- * Returns all values of the traveler as if the bridge had sent them. The plan then removes every value that is not
- * wanted, even those that were entered in the travel service. One that was sent for the leaver may have come after the traveler was read.
- */
-export function appliedForReset({ applied, observed }: OutcomeDraft): AppliedFields {
-  if (!observed) return applied;
-  const { email, archived, ...others } = applied;
-  const reset: AppliedFields = { ...(email ? { email } : {}), ...(archived ? { archived } : {}) };
-  for (const [key, field] of Object.entries(others)) reset[key] = { ...field, unsure: true };
-  for (const key of removableKeys(observed)) {
-    const value = readField(observed, key) ?? null;
-    reset[key] = { sent: value, answered: value, source: null, unsure: true };
-  }
-  return reset;
-}
-
-function lastResetVersion({ resetAt = 0, returnAt = 0 }: Identity['origin']): number {
-  return Math.max(resetAt, returnAt);
+/** True for a field that was sent, unless that is known from a restored backup only. */
+function isSent({ identity }: ReconcileContext, { applied }: OutcomeDraft, key: FieldKey): boolean {
+  return key in applied && !(isFromBackup(identity) && applied[key]?.unsure);
 }
 
 /**
@@ -244,15 +186,11 @@ export function earlierLostValueFindings({ identity }: ReconcileContext, draft: 
 }
 
 /** Adds a finding for each role that the IdP takes away and that stays, because the traveler had it before. */
-export function withKeptRolesReported(
-  { connection: { policies } }: ReconcileContext,
-  { draft, fields }: SendableFields,
-): SendableFields {
+export function withKeptRolesReported({ draft, fields }: SendableFields): SendableFields {
   const { applied, observed } = draft;
-  const { preexistingRoles } = policies;
   const kept = Object.keys(applied).filter(
     (key) =>
-      isKeptRole(key, { applied, preexistingRoles }) &&
+      isKeptRole(key, { applied }) &&
       fields[key] === undefined &&
       observed !== undefined &&
       readField(observed, key) !== undefined,

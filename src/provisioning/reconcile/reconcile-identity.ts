@@ -1,27 +1,20 @@
-import { isActive } from '../../schema/resource.ts';
-import type { AppliedFields } from '../../translator/translation.ts';
 import type { ConnectionSettings } from '../connection.ts';
-import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
   type AttemptTime,
   endInFailure,
-  endInState,
   newDraft,
   type ReconcileContext,
   type ReconcileResult,
-  withFinding,
+  withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { isHeldByRulesChange, withRulesHold } from './guard.ts';
-import { chooseMemberships, withMembershipsFollowed } from './memberships.ts';
-import { reconcileInPause, reconcileStated } from './pause.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
+import { withBackupDoubted } from './restored/statements.ts';
 import { isRefusal } from './run/outcome.ts';
-import { reconcileInShadow, type ShadowFacts } from './shadow.ts';
-import { tellReports } from './tell-reports.ts';
+import { reconcileInShadow } from './shadow.ts';
 import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
 
 /** The input of an attempt to reconcile an identity. */
@@ -31,8 +24,6 @@ export interface AttemptInput extends TranslationSource {
   generation: number;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail?: string | undefined;
-  /** The time at which the connection was paused; undefined if it is not. */
-  pausedAt: number | undefined;
   /** The time at which shadow mode began; undefined if the connection is not in it. */
   shadowSince: number | undefined;
   time: AttemptTime;
@@ -50,9 +41,10 @@ export interface Decision {
  * Reconciles an identity: translates what the IdP wants, makes the traveler agree with it, and saves the references. The outcome, which the
  * caller saves, follows from the result.
  */
-export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
-  const { identity } = input;
-  const translated = yield* translateIdentity(input.connection, input);
+export function* reconcileIdentity(leased: AttemptInput): Program<Decision> {
+  const identity = withBackupDoubted(leased.identity);
+  const input = { ...leased, identity };
+  const translated = yield* translateIdentity(input);
   if ('kind' in translated)
     return {
       result: endUntranslated(identity, translated),
@@ -60,15 +52,10 @@ export function* reconcileIdentity(input: AttemptInput): Program<Decision> {
       rulesGeneration: identity.rulesGeneration,
     };
   const context = toContext(input, translated);
-  // In shadow mode nothing is sent under the new rules, and their effect is approved with the plan.
-  const isHeld = input.shadowSince === undefined && (yield* isHeldByRulesChange(context));
-  const result = isHeld
-    ? endHeldByRules(context)
-    : yield* tellReports(context, yield* reconcileWithMemberships(context, translated, input));
+  const result = yield* reconcileInMode(context, translated, input);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
-  const { generation } = translated.rulesSnapshot;
-  return { result, translated, rulesGeneration: isHeld ? identity.rulesGeneration : generation };
+  return { result, translated, rulesGeneration: translated.rulesSnapshot.generation };
 }
 
 /** Ends an attempt for which neither the rules nor the lookups could be read. */
@@ -78,60 +65,25 @@ function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileR
 
 function toContext(
   { connection, identity, freeEmail, time }: AttemptInput,
-  { rulesSnapshot, translation, baseline, memberships, translateWith }: TranslatedIdentity,
+  { rulesSnapshot, translation, baseline, translateWith }: TranslatedIdentity,
 ): ReconcileContext {
-  const translated = {
-    translation,
-    translateWith: (applied: AppliedFields) => translateWith(memberships, applied),
-  };
-  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, ...translated };
-}
-
-function endHeldByRules(context: ReconcileContext): ReconcileResult {
-  const { identity, translation } = context;
-  const draft = withFinding(newDraft(identity, translation), findings.heldRules());
-  return endInState(withRulesHold(context, { ...draft, waitingFor: identity.waitingFor }), 'held');
-}
-
-/** The mode of the connection, as `AttemptInput` has it. */
-type Mode = Pick<AttemptInput, 'pausedAt' | 'shadowSince'>;
-
-/** Reconciles the traveler with the memberships that count. */
-function* reconcileWithMemberships(
-  context: ReconcileContext,
-  { rulesSnapshot: { rules }, ...translated }: TranslatedIdentity,
-  mode: Mode,
-): Program<ReconcileResult> {
-  const choice = yield* chooseMemberships(
-    context,
-    { ...translated, rules },
-    { isPlanOnly: isPlanOnly(context, mode) },
-  );
-  const chosen = {
-    ...{ ...context, translation: choice.translation },
-    translateWith: (applied: AppliedFields) => translated.translateWith(choice.groups, applied),
-  };
-  const isChangeOfGroups = choice.isCountedLater === true;
-  const awaitedManager = findAwaitedManager(chosen, translated.resolved);
-  const result = yield* reconcileInMode(chosen, mode, { isChangeOfGroups, awaitedManager });
-  return withMembershipsFollowed(chosen, result, choice);
-}
-
-/** True if the attempt sends nothing, whatever it finds. */
-function isPlanOnly({ identity }: ReconcileContext, { pausedAt, shadowSince }: Mode): boolean {
-  const isPausedFor = pausedAt !== undefined && identity.origin.writtenInPause?.pausedAt !== pausedAt;
-  return isPausedFor || shadowSince !== undefined;
+  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, translation, translateWith };
 }
 
 function reconcileInMode(
   context: ReconcileContext,
-  { pausedAt, shadowSince: since }: Mode,
-  facts: Omit<ShadowFacts, 'since'>,
+  { resolved }: TranslatedIdentity,
+  { shadowSince: since }: Pick<AttemptInput, 'shadowSince'>,
 ): Program<ReconcileResult> {
-  if (since !== undefined) return reconcileInShadow(context, { since, ...facts }, reconcileTraveler);
-  return pausedAt === undefined
-    ? reconcileStated(context, reconcileTraveler)
-    : reconcileInPause(context, pausedAt, reconcileTraveler);
+  if (since === undefined) return reconcileLive(context);
+  const awaitedManager = findAwaitedManager(context, resolved);
+  return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler(context));
+}
+
+/** A plan of an earlier time in shadow mode is void. */
+function* reconcileLive(context: ReconcileContext): Program<ReconcileResult> {
+  const { draft, end } = yield* reconcileTraveler(context);
+  return { draft: draft.progress.shadow ? withProgress(draft, { shadow: undefined }) : draft, end };
 }
 
 /** Returns the userName of the manager, if the manager is active and has no traveler yet. */
@@ -141,9 +93,7 @@ function findAwaitedManager(
 ): string | undefined {
   if (translation.fields.managerId?.kind !== 'unresolved') return undefined;
   for (const reference of references.values()) {
-    const { user } = reference;
-    const isAwaited = 'unresolved' in reference && reference.unresolved === 'notLinked';
-    if (isAwaited && user && isActive(user)) return String(user.userName);
+    if ('userName' in reference) return reference.userName;
   }
   return undefined;
 }

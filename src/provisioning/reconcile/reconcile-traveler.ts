@@ -1,7 +1,8 @@
 import { findings } from '../findings.ts';
-import { type Identity, isInactive, predecessorOf, type Succession } from '../identity.ts';
-import { comparedEmails } from '../users/takeover.ts';
-import { archiveTraveler, findUnconfirmedTraveler } from './archive-traveler.ts';
+import { type Identity, isInactive, isSamePerson, type Succession } from '../identity.ts';
+import { isLeaver } from '../people/takeover.ts';
+import { comparedEmails } from '../people/who-is-who.ts';
+import { archiveTraveler } from './archive-traveler.ts';
 import {
   endInFailure,
   endInState,
@@ -18,9 +19,8 @@ import {
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { type Program, perform } from './effects.ts';
 import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
-import { holdReturn, holdReturnOfTraveler } from './link/held-return.ts';
-import { linkApprovedTraveler } from './link/link-traveler.ts';
-import { isReturnHeld } from './ownership.ts';
+import { linkTravelerOfLeaver } from './link/link-traveler.ts';
+import { endMissing, findRestoredTraveler, mustStayMissing } from './restored/traveler.ts';
 import { isScopeDecisive, reconcileOutOfScope, withScopeLeft } from './scope.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 import { updateTraveler } from './update-traveler.ts';
@@ -33,9 +33,8 @@ export function* reconcileTraveler(context: ReconcileContext): Program<Reconcile
   const step = yield* takeStep(context);
   const { identity } = context;
   const result = { ...step, draft: withUnconfirmedFindings(step.draft) };
-  const isTold = !identity.claimed || result.draft.hold?.cause === 'return';
-  if (isTold) return result;
-  const told = withSuccessionFindings(identity, result.draft);
+  if (!identity.claimed) return result;
+  const told = withSuccessionFindings(context, result.draft);
   return { ...result, draft: yield* withFurtherTravelers(context, told) };
 }
 
@@ -59,25 +58,25 @@ function* withFurtherTravelers(context: ReconcileContext, draft: OutcomeDraft): 
 
 function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
   const { identity } = context;
-  const initial = withScopeLeft(context, newDraft(identity, context.translation));
-  if (!identity.claimed) return yield* reconcileUnclaimed(context, initial);
+  const begun = withScopeLeft(context, newDraft(identity, context.translation));
+  if (!identity.claimed) return yield* reconcileUnclaimed(context, begun);
+  const initial = yield* findRestoredTraveler(context, begun);
+  if ('end' in initial) return initial;
   if (identity.deletedAt !== undefined) return yield* archiveTraveler(context, initial);
-  const { movedFrom } = identity.origin;
-  const draft = movedFrom === undefined ? initial : withFinding(initial, findings.movedFrom(movedFrom));
-  if (isScopeDecisive(context)) return yield* reconcileOutOfScope(context, draft);
-  if (isReturnHeld(identity)) return yield* holdUndecidedReturn(context, draft);
-  if (hasPassedTravelerOn(identity)) return endInState({ ...draft, creating: undefined }, 'synced');
+  if (isScopeDecisive(context)) return yield* reconcileOutOfScope(context, initial);
+  if (hasPassedTravelerOn(identity)) return endInState({ ...initial, creating: undefined }, 'synced');
   const first =
-    draft.travelId === undefined
-      ? yield* linkTraveler(context, draft)
-      : yield* updateTraveler(context, draft);
+    initial.travelId === undefined
+      ? yield* linkTraveler(context, initial)
+      : yield* updateTraveler(context, initial);
   if (first !== 'gone') return first;
   const unlinked: OutcomeDraft = {
-    ...withoutAnnouncedCall(draft),
+    ...withoutAnnouncedCall(initial),
     travelId: undefined,
     observed: undefined,
   };
   if (isInactive(identity)) return endInState(unlinked, 'synced');
+  if (mustStayMissing(context)) return endMissing(unlinked);
   const again = yield* linkUnlessInactive(context, unlinked);
   if (again !== 'gone') return again;
   return endInFailure(unlinked, {
@@ -101,56 +100,40 @@ function* reconcileUnclaimed(context: ReconcileContext, initial: OutcomeDraft): 
 }
 
 /** Adds what the user must know of a leaver in whose place it is, and of a user that has taken its own place. */
-function withSuccessionFindings(identity: Identity, draft: OutcomeDraft): OutcomeDraft {
-  const known = hasPassedTravelerOn(identity) ? undefined : predecessorOf(identity, draft);
-  // A user with an own traveler does not wait for that of the leaver any more.
-  const isOwn = known?.effect === 'held' && known.id !== undefined && draft.travelId !== undefined;
-  const predecessor: Succession | undefined = isOwn ? { ...known, effect: 'separate' } : known;
+function withSuccessionFindings(
+  { identity, translation }: ReconcileContext,
+  draft: OutcomeDraft,
+): OutcomeDraft {
+  const { predecessor } = draft.progress;
   const { successor } = identity.origin;
+  // A user who is out of scope waits for the traveler of a leaver without a word.
+  const isTold = !hasPassedTravelerOn(identity) && (translation.scope === 'in' || predecessor?.row === 3);
   const noted = [
-    predecessor && findings.predecessor(predecessor),
-    successor && findings.successor(successor, identity.id),
-  ].filter((finding) => finding !== undefined);
+    isTold && predecessor && findings.predecessor(predecessor, { ...identity, travelId: draft.travelId }),
+    successor && findings.successor(successor, { ...identity, travelId: draft.travelId }),
+  ].filter((finding) => finding !== undefined && finding !== false);
   return { ...draft, findings: [...noted, ...draft.findings] };
 }
 
 /** True for an inactive user whose traveler another user has now. */
 function hasPassedTravelerOn({ origin: { successor }, travelId, ...identity }: Identity): boolean {
-  const isGone = successor?.effect === 'passedOn' || successor?.effect === 'revived';
-  return isGone && travelId === undefined && isInactive(identity);
+  const isGone = successor !== undefined && isSamePerson(successor) && travelId === undefined;
+  return isGone && isInactive(identity);
 }
 
-/** Holds the return until an admin decides. The departure of the leaver is finished first, by the identity that has the traveler. */
-function* holdUndecidedReturn(context: ReconcileContext, draft: OutcomeDraft): Program<ReconcileResult> {
-  if (draft.travelId !== undefined) return yield* holdReturnOfTraveler(context, draft);
-  const found = yield* findUnconfirmedTraveler(context, draft);
-  if (!('end' in found)) {
-    const isUndecided = found.travelId !== undefined || !isInactive(context.identity);
-    if (isUndecided) return yield* holdReturnOfTraveler(context, found);
-    // While the user is inactive, there is nothing to decide.
-    const checked = isLateCheckDue(context, found) ? withoutLateCalls(found) : found;
-    return endInState({ ...checked, creating: undefined }, 'synced');
-  }
-  return found.end.kind === 'failed'
-    ? found
-    : holdReturn(context, found.draft, predecessorOf(context.identity, found.draft));
-}
-
-/** Links the traveler of the leaver who is the same person, or that an admin has handed over to the user; else links or creates one. */
+/** Links the traveler of the leaver who is the same person; else links or creates one. */
 function* linkTraveler(context: ReconcileContext, draft: OutcomeDraft): Program<ReconcileResult | 'gone'> {
-  const { identity } = context;
-  const known = predecessorOf(identity, draft);
-  const isHandedOver = known?.effect === 'held' && isApproved(identity, 'return');
-  const isOwed = (isHandedOver || known?.effect === 'waiting') && !isInactive(identity);
-  const travelId = isOwed ? yield* travelerOfLeaver(known) : undefined;
-  const linked = travelId === undefined ? 'none' : yield* linkApprovedTraveler(context, draft, travelId);
+  if (mustStayMissing(context)) return endMissing(draft);
+  const { predecessor } = draft.progress;
+  const isOwed = predecessor !== undefined && isSamePerson(predecessor) && !isInactive(context.identity);
+  const travelId = isOwed ? yield* travelerOfLeaver(predecessor) : undefined;
+  const linked = travelId === undefined ? 'none' : yield* linkTravelerOfLeaver(context, draft, travelId);
   return linked === 'none' ? yield* linkUnlessInactive(context, draft) : linked;
 }
 
-/** When the return was held, or had to wait, the create of the traveler may have had no known outcome. */
-function* travelerOfLeaver({ connection, id, travelId }: Succession): Program<string | undefined> {
-  if (travelId !== undefined || id === undefined) return travelId;
-  return (yield* perform('findIdentity', connection, id))?.travelId;
+function* travelerOfLeaver({ connection, id }: Succession): Program<string | undefined> {
+  const known = id === undefined ? undefined : yield* perform('findIdentity', connection, id);
+  return known && isLeaver(known) ? known.travelId : undefined;
 }
 
 /**

@@ -1,20 +1,17 @@
-import { foldCase } from '../../schema/case-fold.ts';
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
-import { namingValues } from '../../translator/manager-attributes.ts';
-import { isSearchedAttribute, type SearchedAttribute } from '../../translator/mapping/manager-settings.ts';
+import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import type { Rules } from '../../translator/rules.ts';
 import type { Reference } from '../../translator/translation.ts';
 import { toText, toVerbatimText } from '../../translator/values/values.ts';
-import { type Identity, isInactive, isLive, predecessorOf } from '../identity.ts';
+import { type Identity, isInactive, isLive, isSamePerson, userNameOf } from '../identity.ts';
 import type { FoundTarget } from '../manager-chains.ts';
-import type { Policies } from '../policies.ts';
+import { departureOf } from '../people/takeover.ts';
+import { haveSameExternalId, personalValuesOf } from '../people/who-is-who.ts';
 import type { IdentityMatch, ReferenceRow } from '../store-ports.ts';
-import { haveSameExternalId } from '../users/evidence.ts';
-import { departureOf, personalValuesOf } from '../users/takeover.ts';
 import { type Program, perform } from './effects.ts';
 
-/** An identity whose references are resolved, its stored references if they are known, and the policy of its connection. */
-interface ReferenceSource extends Pick<Policies, 'inactiveManager'> {
+/** An identity whose references are resolved, and its stored references if they are known. */
+interface ReferenceSource {
   identity: Identity;
   references?: ReferenceRow[] | undefined;
 }
@@ -34,7 +31,7 @@ export interface ResolvedReferences {
  * target is deleted: a new user with the same name does not become the manager in its place.
  */
 export function* resolveReferences(
-  { identity, references: known, inactiveManager }: ReferenceSource,
+  { identity, references: known }: ReferenceSource,
   rules: Rules,
 ): Program<ResolvedReferences> {
   const before = known ?? (yield* perform('findReferences'));
@@ -54,7 +51,7 @@ export function* resolveReferences(
   const admitted = isAsBefore ? linked : yield* perform('linkReferences', { found, linked });
   const references = new Map<string, Reference>();
   for (const [index, one] of found.entries())
-    references.set(one.raw, toReference(identity, one, { row: admitted[index], inactiveManager }));
+    references.set(one.raw, toReference(identity, one, admitted[index]));
   const rows = found.map(({ raw, target, former }) => {
     const reference = references.get(raw);
     const travelId = reference && 'travelId' in reference ? reference.travelId : undefined;
@@ -105,18 +102,18 @@ function* resolveTarget({ identity, raw, rules, earlier }: RawReference): Progra
   const known = former === undefined ? undefined : yield* perform('findIdentity', connection, former);
   // An unclaimed manager is gone once a POST has claimed the person under a new id, as an attempt that was running may not have seen.
   const before = known ?? (yield* findLinkedIdentity(connection, travelId));
-  const heir = before && (yield* findHeir(before, travelId));
+  const heir = before && (yield* findHeir(before));
   const resolved = heir ?? (before && isLive(before) ? before : undefined);
   const holders = yield* findActiveHolders(connection, raw, rules);
   const isAmbiguous = holders.length > 1;
   // The active holder of a number takes the place of an inactive one.
   const kept = resolved && isInactive(resolved) && holders.length === 1 ? undefined : resolved;
   const found = kept ?? (isAmbiguous ? undefined : yield* findTarget(connection, raw, rules));
-  const isReplaced = kept
-    ? isReplacedLeaver(kept)
-    : found !== undefined &&
-      (yield* isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId }));
-  const target = kept || !isReplaced ? found : undefined;
+  const isReplaced =
+    kept === undefined &&
+    found !== undefined &&
+    (yield* isReplacementFor(found, { id: former, isKnown: before !== undefined, travelId }));
+  const target = isReplaced ? undefined : found;
   const lost = target?.travelId === undefined ? travelId : undefined;
   return { raw, target, lost, former: target ? undefined : former, isReplaced, isAmbiguous };
 }
@@ -136,7 +133,7 @@ function* findLinkedIdentity(
 ): Program<Identity | undefined> {
   if (travelId === undefined) return undefined;
   const linked = yield* perform('findIdentities', connection, { by: 'travelId', value: travelId });
-  return linked.find((one) => isLive(one) && !hasTravelerOfAnother(one));
+  return linked.find(isLive);
 }
 
 /** The URI of a user, relative or absolute: the value of `$ref` (RFC 7643 §4.3), which some clients send as `value`. */
@@ -161,14 +158,13 @@ function decodeSegment(segment: string): string {
 function* findTarget(connection: string, raw: string, rules: Rules): Program<Identity | undefined> {
   const key = toReferenceKey(raw);
   const named = namingAttributeFor(raw, rules);
-  if (named !== undefined && !isSearchedAttribute(named)) return yield* findByNaming(connection, key, rules);
   const matches = named === undefined ? anyAttribute : matchesOf[named];
   const found = yield* findByValue(connection, raw, matches);
   return found || key === raw ? found : yield* findByValue(connection, key, matches);
 }
 
 /** Returns the attribute by which the mapping has a manager found; undefined if it names none, or if the value is a URI. */
-function namingAttributeFor(raw: string, { mapping }: Rules): string | undefined {
+function namingAttributeFor(raw: string, { mapping }: Rules): NamingAttribute | undefined {
   return userUri.test(raw) ? undefined : mapping.manager?.by;
 }
 
@@ -188,29 +184,18 @@ function chooseHolder(found: Identity[]): Identity | undefined {
   return live.filter((one) => !isInactive(one)).at(-1) ?? live.at(-1);
 }
 
-/** Finds the user who has the value in the attribute that the mapping names. What is saved of a user may be older than the user. */
-function* findByNaming(connection: string, value: string, rules: Rules): Program<Identity | undefined> {
-  const attribute = rules.mapping.manager?.by ?? '';
-  const found = yield* perform('findIdentities', connection, { by: 'naming', attribute, value });
-  const hasValue = ({ desired }: Identity) =>
-    namingValues(rules, desired).some((one) => foldCase(one) === foldCase(value));
-  return chooseHolder(found.filter(hasValue));
-}
-
-/** A match by one value. */
-type PlainMatch = Exclude<IdentityMatch, { by: 'naming' }>;
-
 /** The attributes by which a manager is found, in this order (docs/architecture.md, References). */
-const anyAttribute: readonly PlainMatch['by'][] = [
+const anyAttribute: readonly IdentityMatch['by'][] = [
   ...(['id', 'travelId', 'email', 'travelEmail', 'externalId', 'userName'] as const),
 ];
 
+type NamingAttribute = NonNullable<Mapping['manager']>['by'];
+
 /** The attributes by which a manager is found if the mapping names one. */
-const matchesOf: Record<SearchedAttribute, readonly PlainMatch['by'][]> = {
+const matchesOf: Record<NamingAttribute, readonly IdentityMatch['by'][]> = {
   id: ['id'],
-  email: ['email', 'travelEmail'],
+  userName: ['userName', 'email', 'travelEmail'],
   externalId: ['externalId'],
-  userName: ['userName'],
   employeeNumber: ['employeeNumber'],
 };
 
@@ -218,7 +203,7 @@ const matchesOf: Record<SearchedAttribute, readonly PlainMatch['by'][]> = {
 function* findByValue(
   connection: string,
   value: string,
-  matches: readonly PlainMatch['by'][],
+  matches: readonly IdentityMatch['by'][],
 ): Program<Identity | undefined> {
   for (const by of matches) {
     const found = chooseHolder(yield* findIdentitiesBy(connection, { by, value }));
@@ -227,7 +212,7 @@ function* findByValue(
   return undefined;
 }
 
-function* findIdentitiesBy(connection: string, match: PlainMatch): Program<Identity[]> {
+function* findIdentitiesBy(connection: string, match: IdentityMatch): Program<Identity[]> {
   if (match.by !== 'id') return yield* perform('findIdentities', connection, match);
   const found = yield* perform('findIdentity', connection, match.value);
   return found ? [found] : [];
@@ -236,55 +221,32 @@ function* findIdentitiesBy(connection: string, match: PlainMatch): Program<Ident
 function toReference(
   identity: Identity,
   { target, lost, former, isReplaced, isAmbiguous }: FoundTarget,
-  { row, inactiveManager }: Pick<Policies, 'inactiveManager'> & { row: ReferenceRow | undefined },
+  row: ReferenceRow | undefined,
 ): Reference {
   if (isReplaced) return { unresolved: 'replaced' };
   if (!target && isAmbiguous) return { unresolved: 'ambiguous' };
   if (!target) return { unresolved: lost === undefined && former === undefined ? 'unknown' : 'gone' };
-  const inactive = isInactive(target) ? { inactive: inactiveManager } : {};
-  const user = inactive.inactive === 'clear' ? {} : { user: target.desired };
-  if (isAmbiguous) return { unresolved: 'ambiguous', ...user };
-  if (target.id === identity.id) return { unresolved: 'self', user: identity.desired };
-  if (target.travelId === undefined)
-    return { unresolved: lost === undefined ? 'notLinked' : 'gone', ...user };
-  if (row?.travelId === undefined) return { unresolved: 'circle', ...user };
-  return { travelId: target.travelId, ...inactive, ...user };
+  if (isAmbiguous) return { unresolved: 'ambiguous' };
+  if (target.id === identity.id) return { unresolved: 'self' };
+  const { travelId } = target;
+  const inactive = isInactive(target);
+  if (travelId === undefined) {
+    if (lost !== undefined) return { unresolved: 'gone' };
+    return { unresolved: 'notLinked', ...(inactive ? {} : { userName: userNameOf(target) }) };
+  }
+  if (row?.travelId === undefined) return { unresolved: 'circle' };
+  return { travelId, ...(inactive ? { isInactive: true } : {}) };
 }
 
-/**
- * Finds the user to whom a manager has passed the traveler on: the same person under a new user, whom the reports follow. `travelId` is the
- * traveler to which the reference was resolved.
- */
-export function* findHeir(leaver: Identity, travelId: string | undefined): Program<Identity | undefined> {
-  const { connection, id, origin } = leaver;
-  if (!isInactive(leaver) || leaver.travelId !== undefined) return undefined;
+/** Finds the user to whom a manager has passed the traveler on: the same person under a new user, whom the reports follow. */
+export function* findHeir(leaver: Identity): Program<Identity | undefined> {
+  const { connection, origin } = leaver;
   const { successor } = origin;
-  const isNamed = successor?.effect === 'passedOn' && successor.connection === connection;
-  const named =
-    isNamed && successor.id !== undefined
-      ? yield* perform('findIdentity', connection, successor.id)
-      : undefined;
-  if (named) return isLive(named) ? named : undefined;
-  // The tombstone of a person who is back has no note of the new user, which has one of the tombstone.
-  const linked =
-    travelId === undefined
-      ? []
-      : yield* perform('findIdentities', connection, { by: 'travelId', value: travelId });
-  return linked.find((one) => {
-    const known = predecessorOf(one, one);
-    return isLive(one) && known?.effect === 'passedOn' && known.id === id;
-  });
-}
-
-/** True for an inactive user whose traveler another person has now. */
-export function isReplacedLeaver(identity: Identity): boolean {
-  const { travelId, origin } = identity;
-  return travelId === undefined && isInactive(identity) && origin.successor?.effect === 'revived';
-}
-
-/** True for a user who has the traveler of another person: what was resolved to the traveler before meant that person. */
-export function hasTravelerOfAnother(identity: Identity): boolean {
-  return predecessorOf(identity, identity)?.effect === 'revived';
+  if (!isInactive(leaver) || leaver.travelId !== undefined || !successor) return undefined;
+  if (!isSamePerson(successor) || successor.connection !== connection || successor.id === undefined)
+    return undefined;
+  const heir = yield* perform('findIdentity', connection, successor.id);
+  return heir && isLive(heir) ? heir : undefined;
 }
 
 /** The manager to whom a reference was resolved before. */
@@ -311,20 +273,22 @@ export function* isReplacementFor(
   let isOther = false;
   let next: Identity | undefined = id === undefined ? undefined : found;
   for (let step = 0; next && step < LONGEST_SUCCESSION; step += 1) {
-    const known = predecessorOf(next, next);
-    if (!known || known.effect === 'bothActive') return false;
-    isOther ||= known.verdict !== 'same';
+    const known = next.progress.predecessor;
+    if (!known) return false;
+    isOther ||= !isSamePerson(known);
     // The traveler had no identity of an IdP: the imported one is removed when its traveler or its place is taken.
     if (known.id === undefined) return isOther && (!isKnown || known.travelId === travelId);
     const isDirect = next === found;
     next = yield* perform('findIdentity', known.connection, known.id);
-    if (known.id === id) return isOther && (isDirect || next === undefined || !isSamePerson(next, found));
+    if (known.id === id)
+      return isOther && (isDirect || next === undefined || !hasSameExternalId(next, found));
   }
   return false;
 }
 
 /** True if the externalId says that a newcomer is the leaver. What the names say counts at the arrival only: they may have changed since. */
-function isSamePerson(leaver: Identity, { desired, connection }: Identity): boolean {
-  const before = { ...departureOf(leaver), connection: leaver.connection };
-  return haveSameExternalId(before, personalValuesOf(desired, connection));
+function hasSameExternalId(leaver: Identity, { desired, connection }: Identity): boolean {
+  return (
+    leaver.connection === connection && haveSameExternalId(departureOf(leaver), personalValuesOf(desired))
+  );
 }

@@ -14,17 +14,17 @@ import {
 import type { Program } from './effects.ts';
 import { isParkingAddress } from './email/addresses.ts';
 import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
-import { isResetPending, isReturnHeld } from './ownership.ts';
+import { isFromBackup } from './restored/statements.ts';
 import { readTraveler, withoutLink } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 /**
- * True if the scope of the mapping decides about the traveler of a live user. It does not where a linked person is deactivated, or where
- * an admin decides who the person is: those who leave are archived whatever the scope.
+ * True if the scope of the mapping decides about the traveler of a live user. It does not where a linked person is deactivated: those who
+ * leave are archived whatever the scope.
  */
 export function isScopeDecisive({ identity, translation }: ReconcileContext): boolean {
   if (translation.scope === 'in') return false;
-  return identity.travelId === undefined || (!isInactive(identity) && !isReturnHeld(identity));
+  return identity.travelId === undefined || !isInactive(identity);
 }
 
 /** Forgets that the traveler was to be archived because of the scope, once the person is back: what an admin has decided about it is void. */
@@ -43,7 +43,8 @@ export function* reconcileOutOfScope(
 ): Program<ReconcileResult> {
   const draft = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
   if ('end' in draft) return { ...draft, draft: withScopeFinding(context, draft.draft, 'none') };
-  const isProvisioned = hasProvisionedTraveler(draft);
+  const isRestored = draft.travelId !== undefined && isFromBackup(context.identity);
+  const isProvisioned = isRestored || hasProvisionedTraveler(draft);
   if (!isProvisioned && context.translation.scope === 'out') return endWithoutTraveler(context, draft);
   const known = yield* readIfUnknown(context, draft);
   if (known === 'gone') return endWithoutTraveler(context, withoutLink(draft));
@@ -101,8 +102,7 @@ export function limitToScope(
   const effect = scopeEffect(context, begun);
   const leftScopeAt = effect === 'kept' ? undefined : (begun.progress.leftScopeAt ?? identity.version);
   const draft = withScopeFinding(context, withProgress(begun, { leftScopeAt }), effect);
-  // The values of another person who had the traveler before are removed all the same.
-  const isFrozen = translation.scope === 'out' && !isResetPending(identity, draft);
+  const isFrozen = translation.scope === 'out';
   const fields = isFrozen ? frozenFields(context, draft) : translation.fields;
   const limited = { ...translation, fields: { ...fields, archived: limitedAccess(context, draft, effect) } };
   return { context: { ...context, baseline: isFrozen ? undefined : baseline, translation: limited }, draft };

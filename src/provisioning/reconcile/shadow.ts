@@ -3,8 +3,6 @@ import type { AnnouncedFields } from '../../translator/announced.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { Identity, ShadowCall, ShadowPlan } from '../identity.ts';
-import type { Announcement } from '../store-ports.ts';
-import type { TravelFailure } from '../travel-ports.ts';
 import {
   newDraft,
   type OutcomeDraft,
@@ -18,165 +16,130 @@ import { addressKey } from './email/addresses.ts';
 import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 
 /** The first call that an attempt would send. */
-type Planned = Omit<ShadowPlan, 'since' | 'at'>;
-
-const nothing: Planned = { call: 'none', fields: {} };
+type FirstCall = Omit<ShadowPlan, 'at'>;
 
 /** The facts that a plan in shadow mode needs besides the identity. */
 export interface ShadowFacts {
   /** The time at which shadow mode began. */
   since: number;
-  /** True if a change would count against the limit of changes of groups. */
-  isChangeOfGroups: boolean;
   /** The userName of a manager who has no traveler yet. Once there is one, the person is changed, too. */
   awaitedManager: string | undefined;
 }
 
 /**
- * Reconciles an identity of a connection in shadow mode (docs/architecture.md, Shadow mode): the attempt runs to the first call that would
- * change a traveler, and keeps in the progress what that call would be. Nothing is sent, reserved or counted. An attempt that needs no call
- * ends as in a live connection.
+ * Runs the attempt of a live connection to its first call that would change a traveler (docs/architecture.md, Shadow mode), and keeps that
+ * call in the progress. Nothing is sent, linked, reserved or counted. An attempt without such a call ends as in a live connection.
  */
 export function* reconcileInShadow(
   context: ReconcileContext,
   facts: ShadowFacts,
-  reconcile: (context: ReconcileContext) => Program<ReconcileResult>,
+  program: Program<ReconcileResult>,
 ): Program<ReconcileResult> {
-  const end = yield* planFirstCall(context, reconcile(context));
-  if ('planned' in end) return endPlanned(context, facts, end.planned);
-  const { result, isWaitSkipped } = end;
-  if (result.end.kind !== 'state') return { ...result, draft: withoutOldPlan(context, asStored(context)) };
-  const { draft } = result;
-  if (isFirstLink(context.identity, draft)) return endPlanned(context, facts, { call: 'link', fields: {} });
+  const result = yield* runToFirstCall(context, program);
+  if (!('end' in result)) return endPlanned(context, facts, result);
+  const { draft, end } = result;
+  const withoutPlan = { shadow: undefined };
+  if (end.kind !== 'state') return { draft: withProgress(asStored(context), withoutPlan), end };
+  if (isLink(context.identity, draft)) return endPlanned(context, facts, { call: 'link', fields: {} });
   const isChangedLater = facts.awaitedManager !== undefined && draft.travelId !== undefined;
-  if (isChangedLater && result.end.state === 'synced')
+  if (isChangedLater && end.state === 'synced')
     return endPlanned(context, facts, { call: 'change', fields: {} });
-  if (!isWaitSkipped) return withPlan(context, facts, result);
-  // The wait for the address was not saved, so nothing wakes the identity when the address is free: it stays in the queue.
-  const waiting = { ...asStored(context), findings: draft.findings };
-  return withPlan(context, facts, { draft: waiting, end: { kind: 'paused' } });
+  return { draft: withProgress(draft, withoutPlan), end };
 }
 
-/** The stored state of the identity, with the findings of the new translation. An attempt in shadow mode leaves it as it is. */
-function asStored(context: ReconcileContext): OutcomeDraft {
-  const { identity, translation } = context;
+/** The stored state of the identity, with the findings of the new translation. */
+function asStored({ identity, translation }: ReconcileContext): OutcomeDraft {
   const { waitingFor, hold } = identity;
-  // A change of rules is approved with the plan.
-  const kept = hold?.cause === 'rules' ? undefined : hold;
-  return withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold: kept });
+  return withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold });
 }
 
-/** After a failure the plan stays as it is known, unless the rules have changed since. */
-function withoutOldPlan({ identity, rulesSnapshot }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const isOld = identity.rulesGeneration < rulesSnapshot.generation;
-  return isOld ? withProgress(draft, { shadow: undefined }) : draft;
-}
-
+/** Keeps the call in the progress. A plan that stays the same keeps its time. */
 function endPlanned(
   context: ReconcileContext,
-  facts: ShadowFacts,
-  { fields: changed, ...first }: Planned & { call: ShadowCall },
+  { since, awaitedManager }: ShadowFacts,
+  { fields: changed, ...first }: FirstCall,
 ): ReconcileResult {
-  const { awaitedManager, isChangeOfGroups } = facts;
+  const { identity, time } = context;
   const isManagerSet = awaitedManager !== undefined && first.call !== 'end';
-  const fields = isManagerSet
-    ? { ...changed, managerId: { before: null, after: { travelerOf: awaitedManager } } }
-    : changed;
-  const isLimited = isChangeOfGroups && first.call === 'change';
-  const plan = { ...first, fields, ...(isLimited ? { limit: 'groups' as const } : {}) };
-  const draft = withFinding(asStored(context), findings.shadow(plan.call, Object.keys(fields)));
-  return withPlan(context, facts, { draft, end: { kind: 'paused' } }, plan);
+  const managerId = { before: null, after: { travelerOf: awaitedManager ?? '' } };
+  const plan: FirstCall = { ...first, fields: isManagerSet ? { ...changed, managerId } : changed };
+  const { at = 0, ...before } = identity.progress.shadow ?? {};
+  const isSame = at >= since && isDeepStrictEqual(plan, before);
+  const shadow = { ...plan, at: isSame ? at : Math.max(time.now, since) };
+  const noted = withFinding(asStored(context), findings.shadow(plan.call, Object.keys(plan.fields)));
+  return { draft: withProgress(noted, { shadow }), end: { kind: 'planned' } };
 }
 
-/** Keeps the plan in the progress. A plan that stays the same keeps its time. */
-function withPlan(
-  { identity, time }: ReconcileContext,
-  { since }: ShadowFacts,
-  result: ReconcileResult,
-  plan: Planned = nothing,
-): ReconcileResult {
-  const before = identity.progress.shadow;
-  const isSame = before !== undefined && isDeepStrictEqual({ ...plan, since, at: before.at }, before);
-  const shadow: ShadowPlan = { ...plan, since, at: isSame ? before.at : time.now };
-  return { ...result, draft: withProgress(result.draft, { shadow }) };
-}
-
-/** True for a user whom the bridge has never provisioned, and who has a traveler as it is wanted: going live links it. */
-function isFirstLink({ claimed, deletedAt, applied, travelId }: Identity, draft: OutcomeDraft): boolean {
+/** True for a user who has a traveler as it is wanted, and whom the bridge has not provisioned yet: going live links it. */
+function isLink({ claimed, deletedAt, applied, travelId }: Identity, draft: OutcomeDraft): boolean {
   if (!claimed || deletedAt !== undefined || draft.travelId === undefined) return false;
   return Object.keys(applied).length === 0 || travelId !== draft.travelId;
 }
 
-/** What is known of an attempt so far. */
-interface Course {
+/** What an attempt has announced so far. */
+interface Announced {
   /** The traveler that the identity is linked to, or would be. */
   travelId: string | undefined;
-  isLinking: boolean;
-  creating: string | undefined;
-  /** The fields of the last announcement. */
+  email: string | undefined;
   fields: AnnouncedFields;
-  isDeparture: boolean;
-  /** True if the attempt would wait for an address. */
-  isWaitSkipped: boolean;
-  /** The travelers of others that would give their address up first. */
-  freed: ReadonlySet<string>;
 }
 
-type CourseEnd =
-  | { planned: Planned & { call: ShadowCall } }
-  | { result: ReconcileResult; isWaitSkipped: boolean };
-
-/** An answer that is given in place of an effect, or the end of the attempt. */
-type Answer = { value: unknown; course?: Partial<Course> } | { end: CourseEnd };
-
-/** Runs a program until it ends or would call the travel API to change something. Effects that save something for others are skipped. */
-function* planFirstCall(context: ReconcileContext, program: Program<ReconcileResult>): Program<CourseEnd> {
-  let course: Course = {
-    ...{ travelId: context.identity.travelId, isLinking: false, creating: undefined, fields: {} },
-    ...{ isDeparture: false, isWaitSkipped: false, freed: new Set() },
-  };
+/** Runs a program until it ends or would change the traveler of the identity. */
+function* runToFirstCall(
+  context: ReconcileContext,
+  program: Program<ReconcileResult>,
+): Program<ReconcileResult | FirstCall> {
+  const announced: Announced = { travelId: context.identity.travelId, email: undefined, fields: {} };
+  const freed = new Set<string>();
   let step = program.next();
   while (!step.done) {
-    const answer = yield* answerInShadow(context, course, step.value);
-    if ('end' in answer) return answer.end;
-    course = { ...course, ...answer.course };
-    step = program.next(answer.value);
+    const effect = step.value;
+    if (isOwnCall(effect, announced)) return firstCall(context, announced, effect.kind);
+    if (effect.kind === 'patchTraveler') freed.add(effect.values[0]);
+    const answer = yield* answerInShadow(context, { announced, freed }, effect);
+    if (answer === 'create') return firstCall(context, announced, 'createTraveler');
+    step = program.next(answer);
   }
-  return { result: step.value, isWaitSkipped: course.isWaitSkipped };
+  return step.value;
 }
 
-function* answerInShadow(context: ReconcileContext, course: Course, effect: Effect): Program<Answer> {
+/** True for a change of the traveler of this identity. Those of others give their address up, or are second ones. */
+function isOwnCall({ kind, values }: Effect, { travelId }: Announced): boolean {
+  return (kind === 'patchTraveler' || kind === 'removeTraveler') && values[0] === travelId;
+}
+
+/** Returns the answer to an effect. What would be saved for others, or sent to their travelers, is answered and not carried out. */
+function* answerInShadow(
+  context: ReconcileContext,
+  { announced, freed }: { announced: Announced; freed: ReadonlySet<string> },
+  effect: Effect,
+): Program<unknown> {
   switch (effect.kind) {
     case 'admitDeparture':
-      return { value: true, course: { isDeparture: true } };
+      return true;
     case 'noteSuccessor':
-      return { value: undefined, course: { isWaitSkipped: true } };
-    case 'announce':
-      return yield* answerAnnouncement(context, effect.values[0]);
-    case 'createTraveler':
-      return yield* answerCreate(context, course);
+      return undefined;
+    case 'announce': {
+      const [announcement] = effect.values;
+      announced.fields = announcement.progress?.announced ?? {};
+      if ('travelId' in announcement) announced.travelId = announcement.travelId;
+      if (!('creating' in announcement) || announcement.creating === undefined) return 'done';
+      announced.email = announcement.creating;
+      return (yield* isPlannedFor(context, announcement.creating)) ? 'taken' : 'done';
+    }
+    case 'createTraveler': {
+      // The travel API would refuse a create whose address a traveler has.
+      const found = yield* perform('findTravelers', announced.email === undefined ? [] : [announced.email]);
+      if (found.kind !== 'ok') return found;
+      return found.value.some(({ id }) => !freed.has(id)) ? { kind: 'conflict' } : 'create';
+    }
     case 'patchTraveler':
-      return answerChange(context, course, effect.values[0]);
+      return { kind: 'notFound' };
     case 'removeTraveler':
-      return effect.values[0] === course.travelId
-        ? toEnd(course, 'end')
-        : { value: { kind: 'ok', value: undefined } };
+      return { kind: 'ok', value: undefined };
     default:
-      return { value: yield effect };
+      return yield effect;
   }
-}
-
-function* answerAnnouncement(context: ReconcileContext, announcement: Announcement): Program<Answer> {
-  const fields = announcement.progress?.announced ?? {};
-  if ('travelId' in announcement)
-    return { value: 'done', course: { travelId: announcement.travelId, isLinking: true, fields } };
-  if (!('creating' in announcement) || announcement.creating === undefined)
-    return { value: 'done', course: { fields } };
-  const { creating } = announcement;
-  const isTaken = yield* isPlannedFor(context, creating);
-  return isTaken
-    ? { value: 'taken', course: { isWaitSkipped: true } }
-    : { value: 'done', course: { fields, creating } };
 }
 
 /** True if an earlier user of the connection would get a traveler with the address, by a plan under the same rules. */
@@ -189,50 +152,32 @@ function* isPlannedFor(
     ({ id, createdAt, rulesGeneration, progress: { shadow } }) =>
       id !== identity.id &&
       rulesGeneration >= rulesSnapshot.generation &&
-      shadow?.call === 'create' &&
-      shadow.email !== undefined &&
+      shadow?.email !== undefined &&
       addressKey(shadow.email) === addressKey(email) &&
       (createdAt < identity.createdAt || (createdAt === identity.createdAt && id < identity.id)),
   );
 }
 
-/** The travel API would refuse a create whose address a traveler has. A search, which changes nothing, shows that. */
-function* answerCreate(context: ReconcileContext, course: Course): Program<Answer> {
-  const found = yield* perform('findTravelers', course.creating === undefined ? [] : [course.creating]);
-  if (found.kind !== 'ok') return failed(context, course, found);
-  const isTaken = found.value.some(({ id }) => !course.freed.has(id));
-  return isTaken ? { value: { kind: 'conflict' } } : toEnd(course, 'create');
-}
-
-function failed(context: ReconcileContext, { isWaitSkipped }: Course, failure: TravelFailure): Answer {
-  const draft = asStored(context);
-  return { end: { result: { draft, end: { kind: 'failed', failure } }, isWaitSkipped } };
-}
-
-/** A traveler without an identity would give its address up, and the attempt goes on with a create. */
-function answerChange(context: ReconcileContext, course: Course, travelId: string): Answer {
-  if (travelId !== course.travelId)
-    return { value: { kind: 'notFound' }, course: { freed: new Set([...course.freed, travelId]) } };
-  return toEnd(course, callOf(context, course));
-}
-
-function callOf({ identity }: ReconcileContext, { fields, isLinking }: Course): ShadowCall {
-  const archived = fields.archived;
-  if (archived && archived.value !== archived.before) return archived.value === true ? 'end' : 'reactivate';
-  return isLinking || Object.keys(identity.applied).length === 0 ? 'link' : 'change';
-}
-
-function toEnd(course: Course, call: ShadowCall): Answer {
-  const changed = Object.entries(course.fields).flatMap(([key, { value: after, before }]) => {
-    const isImplied = call === 'create' && key === 'archived' && after === false;
+function firstCall(
+  { identity }: ReconcileContext,
+  { travelId, email, fields: announced }: Announced,
+  kind: Effect['kind'],
+): FirstCall {
+  const isCreate = kind === 'createTraveler';
+  const changed = Object.entries(announced).flatMap(([key, { value: after, before }]) => {
+    const isImplied = isCreate && key === 'archived' && after === false;
     return isImplied || isEqualJson(before, after) ? [] : [[key, { before, after }] as const];
   });
-  const { creating, isDeparture } = course;
-  const isCounted = isDeparture && call === 'end';
-  const planned = {
-    ...{ call, fields: Object.fromEntries(changed) },
-    ...(call === 'create' && creating !== undefined ? { email: creating } : {}),
-    ...(isCounted ? { limit: 'safetyValve' as const } : {}),
-  };
-  return { end: { planned } };
+  const fields = Object.fromEntries(changed);
+  if (isCreate) return { call: 'create', fields, ...(email === undefined ? {} : { email }) };
+  return { call: kind === 'removeTraveler' ? 'end' : callOf(identity, travelId, fields), fields };
+}
+
+function callOf(
+  { applied, travelId: linked }: Identity,
+  travelId: string | undefined,
+  { archived }: ShadowPlan['fields'],
+): ShadowCall {
+  if (archived) return archived.after === true ? 'end' : 'reactivate';
+  return linked !== travelId || Object.keys(applied).length === 0 ? 'link' : 'change';
 }

@@ -1,8 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ScimResource } from '../../schema/resource.ts';
+import { isStated, withoutStated } from '../../schema/stated-attributes.ts';
 import { toTravel } from '../../translator/to-travel.ts';
-import type { AppliedFields, Snapshot, Translation, UserGroup } from '../../translator/translation.ts';
+import type { AppliedFields, Snapshot, Translation } from '../../translator/translation.ts';
 import { dayOf } from '../../translator/values/dates.ts';
-import type { ConnectionSettings } from '../connection.ts';
 import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
@@ -17,11 +18,9 @@ import { type ResolvedReferences, resolveReferences } from './references.ts';
 export interface TranslatedIdentity {
   rulesSnapshot: RulesSnapshot;
   resolved: ResolvedReferences;
-  /** The memberships in groups that the rules name; undefined if they name none. */
-  memberships: CountedMembership[] | undefined;
   translation: Translation;
-  /** Returns the translation with other memberships, and with other applied fields if they are given. */
-  translateWith(groups: readonly UserGroup[] | undefined, applied?: AppliedFields): Translation;
+  /** Returns the translation with other applied fields. */
+  translateWith(applied: AppliedFields): Translation;
   /** The fields that `Origin.baseline` translates to; undefined if the identity has no baseline. */
   baseline: WantedFields | undefined;
 }
@@ -56,40 +55,40 @@ export interface TranslationSource {
  * If a value is missing from the lookups, reads the lookups again and translates once more. Returns a failure if the
  * lookups could never be read.
  */
-export function* translateIdentity(
-  connection: Pick<ConnectionSettings, 'policies'>,
-  { generation, ...source }: { generation: number } & TranslationSource,
-): Program<TranslatedIdentity | TravelFailure> {
+export function* translateIdentity({
+  generation,
+  ...source
+}: { generation: number } & TranslationSource): Program<TranslatedIdentity | TravelFailure> {
   const rulesSnapshot = yield* perform('readRules', generation);
   if ('kind' in rulesSnapshot) return rulesSnapshot;
-  const { policies } = connection;
-  const first = yield* translateUnder({ ...source, policies }, rulesSnapshot);
+  const first = yield* translateUnder(source, rulesSnapshot);
   if (!first.translation.needsFreshLookups) return first;
   const fresh = yield* perform('refreshRules');
   if ('kind' in fresh || fresh.version === rulesSnapshot.version) return first;
   const { before, stored } = first.resolved;
-  const again = yield* translateUnder({ ...source, policies, references: stored }, fresh);
+  const again = yield* translateUnder({ ...source, references: stored }, fresh);
   return { ...again, resolved: { ...again.resolved, before } };
 }
 
 function* translateUnder(
-  source: TranslationSource & Pick<ConnectionSettings, 'policies'>,
+  source: TranslationSource,
   rulesSnapshot: RulesSnapshot,
 ): Program<TranslatedIdentity> {
-  const { identity, newUser, policies } = source;
+  const { identity, newUser } = source;
   const { rules } = rulesSnapshot;
-  const resolved = yield* resolveReferences({ ...source, ...policies }, rules);
+  const resolved = yield* resolveReferences(source, rules);
   const memberships = yield* findNamedMemberships(rules);
   const namesUnknownGroup = yield* findUnknownGroups(rules);
   const { references } = resolved;
-  const translateWith = (groups: readonly UserGroup[] | undefined, applied = identity.applied) =>
-    translateStored(rulesSnapshot, { ...identity, applied }, { references, groups, namesUnknownGroup });
+  const relations = { references, groups: memberships, namesUnknownGroup };
+  const translateWith = (applied: AppliedFields) =>
+    translateStored(rulesSnapshot, { ...identity, applied }, relations);
   // The translation of a user without a manager and groups is the same with resolved references.
   const isWithoutGroups = !memberships?.length && namesUnknownGroup === undefined;
   const isKnown = newUser?.rulesSnapshot === rulesSnapshot && references.size === 0 && isWithoutGroups;
-  const translation = isKnown ? newUser.translation : translateWith(memberships);
-  const baseline = translateBaseline(rulesSnapshot, identity, references);
-  return { ...{ rulesSnapshot, resolved, memberships, baseline, translateWith }, translation };
+  const translation = isKnown ? newUser.translation : translateWith(identity.applied);
+  const baseline = translateBaseline(rulesSnapshot, identity, { relations, translation });
+  return { ...{ rulesSnapshot, resolved, baseline, translateWith }, translation };
 }
 
 /** The resolved managers of an identity, and its groups. */
@@ -97,7 +96,7 @@ export interface StoredRelations extends Pick<Snapshot, 'references' | 'namesUnk
   groups: readonly CountedMembership[] | undefined;
 }
 
-/** Translates the desired state of an identity, with a finding for each group that is deleted or emptied and still counts. */
+/** Translates the desired state of an identity, with a finding for each group that is gone and still counts. */
 export function translateStored(
   { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
   identity: Identity,
@@ -110,14 +109,30 @@ export function translateStored(
     : { ...translation, findings: [...translation.findings, ...unresolved] };
 }
 
-/** Translates the user as imported. It was in no group: only the IdP has groups. */
+/**
+ * Translates the user as imported, which was in no group: only the IdP has groups. The user of a restored backup is in its present groups,
+ * and a value that the IdP has stated since then is none of the backup any more, so that it is sent.
+ */
 export function translateBaseline(
   { rules, lookups }: Pick<RulesSnapshot, 'rules' | 'lookups'>,
   identity: Identity,
-  references: Snapshot['references'],
+  { relations, translation }: { relations: StoredRelations; translation: Translation },
 ): WantedFields | undefined {
-  const { baseline } = identity.origin;
-  return baseline && toTravel(rules, baseline, { lookups, references, ...partsOf(identity) }).fields;
+  const { baseline, stated } = identity.origin;
+  if (!baseline) return undefined;
+  const { references } = relations;
+  const known = { lookups, ...partsOf(identity), ...(stated ? relations : { references }) };
+  const { fields } = toTravel(rules, baseline, known);
+  if (!stated) return fields;
+  const unstated = toTravel(rules, withoutStated(identity.desired, stated), known).fields;
+  const isNew = (key: string) => {
+    const wanted = translation.fields[key];
+    if (wanted?.kind !== 'value') return false;
+    // A user without `active` is active, too.
+    const isConfirmed = isStated(stated, key === 'archived' ? ['active'] : []);
+    return isConfirmed || (key !== 'archived' && !isDeepStrictEqual(unstated[key], wanted));
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => !isNew(key)));
 }
 
 /** Returns the parts of a snapshot that are stored with an identity. */

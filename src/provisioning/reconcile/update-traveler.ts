@@ -15,7 +15,6 @@ import {
   type SendableFields,
   type WantedFields,
   withFinding,
-  withHold,
   withoutAnnouncedCall,
   withRefusals,
 } from './context.ts';
@@ -24,13 +23,10 @@ import { addressKey, isParkingAddress, withEmailDoubted, withEmailWait } from '.
 import { findIdentityAmong, resolveEmailConflict, withoutHeldEmail } from './email/conflicts.ts';
 import { withoutTakenEmail } from './email/taken-email.ts';
 import { endUpdate } from './end-update.ts';
-import { isAdministrator, isMovedAdmin, isTakeoverApproved, withGuardsApplied } from './guard.ts';
+import { withGuardsApplied } from './guard.ts';
 import { finishLateCheck, isLateCheckDue, withLateCallsDoubted } from './late-calls.ts';
-import { holdReturnOfTraveler } from './link/held-return.ts';
 import {
-  appliedForReset,
   findLostValues,
-  isResetPending,
   withAdoptedAddress,
   withDriftMarked,
   withKeptRolesReported,
@@ -74,8 +70,7 @@ export function* updateTraveler(
     ? yield* readTraveler(context, draft, travelId)
     : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
   if (current === 'gone' || 'end' in current) return current;
-  const stated = mustRead ? withStatedDoubted(context, current) : current;
-  const checked = yield* finishLateCheck(context, stated);
+  const checked = yield* finishLateCheck(context, current);
   if ('end' in checked) return checked;
   const round = yield* prepareUpdate(context, withDriftMarked(context, checked), {
     isFresh: isFresh || mustRead,
@@ -85,8 +80,8 @@ export function* updateTraveler(
 }
 
 /**
- * True if the traveler must be read before the plan: its state is not known (new links, returns, calls with an unknown outcome), the IdP has
- * stated it in a pause, or the time of a check has come. After a crash there is nothing observed: taking the lease of a dead process
+ * True if the traveler must be read before the plan: its state is not known (new links, returns, calls with an unknown outcome), or the time
+ * of a check has come. After a crash there is nothing observed: taking the lease of a dead process
  * forgets it (`Leases.acquire`). The plan may ask for a read, too, such as before an archive (`Plan.needsFreshRead`).
  */
 function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
@@ -95,21 +90,10 @@ function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean 
     observed === undefined ||
     progress.announced !== undefined ||
     progress.settledVersion === undefined ||
-    context.doubts !== undefined ||
     isLateCheckDue(context, draft) ||
     isValueCheckDue(context, draft) ||
-    isSpellingCheckDue(context, draft) ||
-    isResetPending(context.identity, draft)
+    isSpellingCheckDue(context, draft)
   );
-}
-
-/** Marks the fields as unsure that the IdP has stated during a pause: they are sent if the traveler has other values. */
-function withStatedDoubted({ doubts }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  if (!doubts) return draft;
-  const applied = Object.entries(draft.applied).map(
-    ([key, field]) => [key, doubts(key) ? { ...field, unsure: true as const } : field] as const,
-  );
-  return { ...draft, applied: Object.fromEntries(applied) };
 }
 
 interface UpdateRound extends SendableFields {
@@ -132,21 +116,13 @@ function* prepareUpdate(
   draft: OutcomeDraft,
   how: Pick<UpdateRound, 'isFresh' | 'isAlone'>,
 ): Program<UpdateRound | ReconcileResult> {
-  const isReset = isResetPending(context.identity, draft);
-  if (isMovedAdmin(context, draft) && !isTakeoverApproved(context.identity))
-    return endInState(withHold(context, withFinding(draft, findings.privileged()), 'guarded'), 'held');
-  if (isReset && draft.observed && isAdministrator(draft.observed) && !isTakeoverApproved(context.identity))
-    return yield* holdReturnOfTraveler(context, draft);
   const doubted = withParkingDoubted(context, withArchiveDoubted(draft));
-  const owned = isReset
-    ? { draft: { ...doubted, applied: appliedForReset(doubted) }, fields: context.translation.fields }
-    : withPutBack(context, withAdoptedAddress(context, withoutUnownedFields(context, doubted)));
+  const owned = withPutBack(context, withAdoptedAddress(context, withoutUnownedFields(context, doubted)));
   const addressed = yield* withoutUnknownHoldersEmail(context, yield* resolveEmailConflict(context, owned));
   if ('end' in addressed) return addressed;
   const guarded = how.isFresh ? yield* withGuardsApplied(context, addressed) : addressed;
   const parked = guarded.draft.hold ? withoutParkingAddress(context, guarded) : guarded;
-  const sendable = isReset ? parked : withKeptRolesReported(context, parked);
-  return { omit: [], isEmailSentAgain: false, ...how, ...sendable };
+  return { omit: [], isEmailSentAgain: false, ...how, ...withKeptRolesReported(parked) };
 }
 
 /** A leaver whose departure is held keeps the address, because an admin may discard the departure. */
@@ -156,11 +132,7 @@ function withoutParkingAddress(
 ): SendableFields {
   const { email } = fields;
   const isParking = email?.kind === 'value' && isParkingAddress(connection, String(email.value));
-  if (!isParking) return { draft, fields };
-  const isOwn =
-    draft.waitingFor !== undefined && draft.waitingFor === addressKey(draft.observed?.email ?? '');
-  const waitingFor = isOwn ? undefined : draft.waitingFor;
-  return { draft: { ...draft, waitingFor }, fields: { ...fields, email: { kind: 'kept' } } };
+  return { draft, fields: isParking ? { ...fields, email: { kind: 'kept' } } : fields };
 }
 
 /**
@@ -269,7 +241,7 @@ function* sendPatch(
 }
 
 /** The codes of the findings about email conflicts. */
-const addressCodes = ['emailTaken', 'emailHeldByLeaver', 'emailSwapBlocked'];
+const addressCodes = ['emailTaken', 'emailHeldByLeaver'];
 
 /** Removes the findings and the wait about the address, because the email conflict is evaluated again. */
 function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {
@@ -290,12 +262,10 @@ function planWith(
   { wanted, waiting }: { wanted: WantedFields; waiting: RefusedFields },
 ): Plan {
   const { applied, refused, observed } = draft;
-  const isReset = isResetPending(context.identity, draft);
   return makePlan({
     basis: context.rulesSnapshot.version,
     rules: context.rulesSnapshot.rules,
-    preexistingRoles: context.connection.policies.preexistingRoles,
-    ...{ applied, refused: { ...refused, ...waiting }, wanted, observed, isReset },
+    ...{ applied, refused: { ...refused, ...waiting }, wanted, observed },
   });
 }
 

@@ -4,6 +4,7 @@ import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import { findNamedGroups } from '../../translator/mapping/named-groups.ts';
 import { compileRules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
+import type { Log } from '../runtime-ports.ts';
 
 /** The faulty names of a mapping. `unchecked`: why names could not be looked up; undefined if all were checked. */
 export interface NamesCheck<Reason> {
@@ -47,4 +48,26 @@ export async function findUnknownGroups(
       problem: `no group with the name ${JSON.stringify(name)} has been received`,
       remedy: 'Correct the name, or let the identity provider send the group.',
     }));
+}
+
+/** Logs each fault of the mapping in force that has come or gone. */
+export function logFaultChanges(
+  connection: string,
+  { before, now }: Record<'before' | 'now', NameFault[]>,
+  log: Pick<Log, 'info' | 'warn'>,
+): void {
+  const textOf = ({ path, problem }: NameFault) => JSON.stringify([path, problem]);
+  const without = (faults: NameFault[], others: NameFault[]) => {
+    const known = new Set(others.map(textOf));
+    return faults.filter((fault) => !known.has(textOf(fault)));
+  };
+  for (const fault of without(now, before)) {
+    const { path, problem, remedy } = fault;
+    log.warn(
+      { connection, path, problem, remedy },
+      'the mapping has a fault; affected fields keep their last value',
+    );
+  }
+  for (const { path, problem } of without(before, now))
+    log.info({ connection, path, problem }, 'a fault of the mapping is fixed');
 }

@@ -10,19 +10,17 @@ import { findings } from '../findings.ts';
 import type { Identity } from '../identity.ts';
 import { withoutCycles } from '../manager-chains.ts';
 import {
-  isApproved,
   newDraft,
   type OutcomeDraft,
   type ReconcileContext,
   type WantedFields,
-  wasHeldFor,
   withFinding,
 } from '../reconcile/context.ts';
 import { chooseEmail, wantedFieldsWithEmail } from '../reconcile/create-traveler.ts';
 import { carriedOutBy, type Handlers, type Program, perform, run } from '../reconcile/effects.ts';
 import { resolveEmailConflict } from '../reconcile/email/conflicts.ts';
 import { withGuardsApplied } from '../reconcile/guard.ts';
-import { countedMemberships, findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
+import { findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
 import { withPutBack } from '../reconcile/replaced-values.ts';
@@ -75,7 +73,6 @@ function* previewTraveler(context: ReconcileContext): Program<PreviewedTraveler>
   const draft = newDraft(context.identity, context.translation);
   if (isScopeDecisive(context)) return yield* previewOutOfScope(context, draft);
   if (draft.travelId !== undefined) return yield* previewLinked(context, draft);
-  if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : yield* previewUnlinked(context, draft);
 }
 
@@ -83,7 +80,6 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   const own = yield* perform('readOwnUser');
   if (own.kind === 'ok' && own.value.id === draft.travelId)
     return toPreview(withFinding(draft, findings.ownCredential()), emptyPlan);
-  if (isReturnUndecided(context)) return toPreview(withFinding(draft, findings.heldReturn()), emptyPlan);
   const owned = withPutBack(context, withoutUnownedFields(context, draft));
   const addressed = yield* resolveEmailConflict(context, owned);
   const gated = yield* withGuardsApplied(context, addressed);
@@ -95,10 +91,6 @@ function* previewOutOfScope(context: ReconcileContext, draft: OutcomeDraft): Pro
     return { ...toPreview(withScopeFinding(context, draft, 'none'), emptyPlan), lacks: 'scope' };
   const limited = limitToScope(context, draft);
   return yield* previewLinked(limited.context, limited.draft);
-}
-
-function isReturnUndecided({ identity }: ReconcileContext): boolean {
-  return wasHeldFor(identity, 'return') && !isApproved(identity, 'return');
 }
 
 function* previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
@@ -119,8 +111,7 @@ function planUpdate(
   wanted: WantedFields,
 ): Plan {
   const { version, rules } = context.rulesSnapshot;
-  const { preexistingRoles } = context.connection.policies;
-  return makePlan({ applied, refused, wanted, observed, preexistingRoles, basis: version, rules });
+  return makePlan({ applied, refused, wanted, observed, basis: version, rules });
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
@@ -152,9 +143,9 @@ function referenceResolver(
 export async function readReferences(
   deps: StoreReadDeps,
   identity: Identity,
-  { rules, account, policies }: { rules: Rules } & Pick<Connection, 'account' | 'policies'>,
+  { rules, account }: { rules: Rules } & Pick<Connection, 'account'>,
 ): Promise<Snapshot['references']> {
-  const resolving = resolveReferences({ identity, ...policies }, rules);
+  const resolving = resolveReferences({ identity }, rules);
   return (await run(resolving, carriedOutBy(readOnlyHandlers(deps, account, identity)))).references;
 }
 
@@ -168,7 +159,7 @@ export async function readGroups(
   { rules, account }: { rules: Rules; account: string },
 ): Promise<GroupsOfIdentity> {
   const carryOut = carriedOutBy(readOnlyHandlers(deps, account, identity));
-  const groups = countedMemberships(identity, await run(findNamedMemberships(rules), carryOut));
+  const groups = await run(findNamedMemberships(rules), carryOut);
   return { groups, namesUnknownGroup: await run(findUnknownGroups(rules), carryOut) };
 }
 
@@ -191,13 +182,11 @@ function toContext(
   { connection, identity }: PreviewSubject,
   { rulesSnapshot, ...relations }: { rulesSnapshot: RulesSnapshot } & StoredRelations,
 ): ReconcileContext {
+  const translation = translateStored(rulesSnapshot, identity, relations);
   return {
-    connection,
-    identity,
-    rulesSnapshot,
-    translation: translateStored(rulesSnapshot, identity, relations),
+    ...{ connection, identity, rulesSnapshot, translation },
     translateWith: (applied) => translateStored(rulesSnapshot, { ...identity, applied }, relations),
-    baseline: translateBaseline(rulesSnapshot, identity, relations.references),
+    baseline: translateBaseline(rulesSnapshot, identity, { relations, translation }),
     freeEmail: undefined,
     time: { now: 0, wallClock: 0, server: undefined },
   };
@@ -233,16 +222,11 @@ const foundByCallsOnly = [
   'drift',
   'refusedByTravelApi',
   'forbidden',
-  'existingUser',
   'privileged',
   'guarded',
   'safetyValve',
   'keptActive',
   'neverProvisioned',
-  'rulesHeld',
-  'groupsHeld',
-  'groupsDiscarded',
-  'returnHeld',
   'ownCredential',
   'customFieldLost',
   'rolePreexisting',
@@ -251,7 +235,7 @@ const foundByCallsOnly = [
 /** Codes of findings that a write of the IdP causes, whatever the rules. */
 const foundAtWrites = [
   ...['movedFrom', 'severalValues', 'valueRefused', 'attributeUnknown'],
-  ...['otherPerson', 'personUnclear', 'secondUser', 'passedOn'],
+  ...['otherPerson', 'secondUser', 'passedOn'],
 ];
 
 /** Compares two previews of one person. Without `from`, it compares `to` with the present state of the identity. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MappingVersion, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
+import type { MappingVersion, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { type Mapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
 import { compileRules, EDITION } from '../../translator/rules.ts';
 
@@ -62,86 +62,10 @@ export async function findReplacedSince(
   return (await findVersion(rules, connection, number + 1))?.generation;
 }
 
-/** A mapping to put in force. */
-export interface MappingChange {
-  connection: string;
-  mapping: Mapping;
-  /** The generation of the version that the admin compared the mapping with; 0 if there was none. */
-  expected: number;
-  source: 'page' | 'command';
-  author: string;
-  now: number;
-  /** The values of travelers that were replaced since this generation are put back; undefined: they stay. */
-  putBackSince?: number | undefined;
-}
-
-/** The mapping in force after a change. */
-interface InForce {
-  /** As in `MappingVersion`. */
-  generation: number;
-  /** Its number in the history, and that of the mapping before the change; 0 if there was none. */
-  version: number;
-  before: number;
-}
-
-/** The result of a change of mapping. */
-export type MappingChangeResult =
-  | ({ outcome: 'applied' } & InForce)
-  /** The same mapping is in force already. */
-  | ({ outcome: 'unchanged' } & InForce)
-  /** Another admin or a file has replaced the version that the admin compared with. Nothing was changed. */
-  | { outcome: 'conflict'; version: MappingVersion; difference: MappingDifference };
-
-/**
- * Puts a mapping in force, unless the version in force is no longer the expected one. New lookups raise the generation
- * of the rules as well, but not that of the mapping, so they are no conflict.
- */
-export async function applyMapping(rules: RulesStore, change: MappingChange): Promise<MappingChangeResult> {
-  const { connection, mapping, expected, source, author, now, putBackSince } = change;
-  const digest = digestOf(mapping);
-  for (;;) {
-    const inForce = await rules.find(connection);
-    // If the mapping is replaced between the two reads, its version is not the expected one.
-    const version = await findVersion(rules, connection);
-    if (version && version.generation !== expected)
-      return { outcome: 'conflict', version, difference: await differenceSince(rules, change, version) };
-    const isPutBack = putBackSince === undefined || putBackSince === inForce?.putBackSince;
-    const before = version?.number ?? 0;
-    if (inForce?.digest === digest && isPutBack)
-      return {
-        outcome: 'unchanged',
-        generation: version?.generation ?? inForce.generation,
-        version: before,
-        before,
-      };
-    // The history has the mapping in force already if only values are put back.
-    const known = inForce?.digest === digest ? version : undefined;
-    const next: RulesInForce = {
-      ...{ edition: EDITION, digest, mapping, source, lookups: inForce?.lookups, putBackSince },
-      generation: (inForce?.generation ?? 0) + 1,
-    };
-    if (await rules.replace(connection, next, now, author))
-      return {
-        ...{ outcome: 'applied', generation: known?.generation ?? next.generation },
-        ...{ version: known?.number ?? before + 1, before },
-      };
-  }
-}
-
 /** Names the one who put a mapping in force: a person, a mapping file, or the first start. */
 export function authorOf({ source, author }: Pick<MappingVersion, 'source' | 'author'>): string {
   if (source === 'file') return author === undefined ? 'a mapping file' : `the mapping file ${author}`;
   return author ?? (source === 'default' ? 'the first start' : 'an admin');
-}
-
-async function differenceSince(
-  rules: Versions,
-  { connection, expected }: MappingChange,
-  { mapping }: MappingVersion,
-): Promise<MappingDifference> {
-  const versions = await rules.listMappings(connection, ALL);
-  const before = versions.find(({ generation }) => generation === expected);
-  return compareMappings(before?.mapping ?? defaultMapping, mapping);
 }
 
 /** The differences between two mappings. */

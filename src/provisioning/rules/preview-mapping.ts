@@ -32,13 +32,17 @@ export interface PreviewOptions {
   /** Called after each batch of people with the number processed so far. */
   onBatch?(looked: number, total: number): void;
   /** Asked after each batch: true ends the preview before all people were looked at. */
-  isOver?(): boolean;
+  isOver?(counted: { affected: number }): boolean;
 }
 
-interface MappingPreviewDeps extends StoreReadDeps {
+/** What the computation of an effect needs. */
+export interface EffectDeps extends StoreReadDeps {
   identities: StoreReadDeps['identities'] & Pick<Identities, 'findPage'>;
-  rulesSnapshots: Pick<RulesSnapshots, 'current'>;
   runtime: Pick<Runtime, 'now'>;
+}
+
+interface MappingPreviewDeps extends EffectDeps {
+  rulesSnapshots: Pick<RulesSnapshots, 'current'>;
 }
 
 /**
@@ -70,7 +74,7 @@ interface RulesChange {
 
 /** Computes the effect of a change of rules on everybody. */
 export async function previewChange(
-  deps: Omit<MappingPreviewDeps, 'rulesSnapshots'>,
+  deps: EffectDeps,
   change: RulesChange,
   { examples, onBatch, isOver }: PreviewOptions,
 ): Promise<MappingPreview> {
@@ -87,7 +91,7 @@ export async function previewChange(
     }
     done += identities.length;
     onBatch?.(Math.min(done, total), total);
-    if (next && !isOver?.()) {
+    if (next && !isOver?.({ affected: counter.affected() })) {
       from = next;
       continue;
     }
@@ -114,7 +118,7 @@ async function differenceFor(
  * Returns a function that yields to the event loop if 5 ms have passed, because reads from the embedded database are
  * synchronous.
  */
-export function yieldBetweenBatches(now: () => number): () => Promise<void> {
+function yieldBetweenBatches(now: () => number): () => Promise<void> {
   let since = now();
   return async () => {
     if (now() - since < YIELD_MS) return;
@@ -160,6 +164,8 @@ export interface MappingPreview {
   people: number;
   /** The number of people for whose traveler a call would be sent. */
   changed: number;
+  /** The number of those for whom a value would change, and not only be sent again. */
+  affected: number;
   /** The number of people for whom a traveler would now be created. */
   created: number;
   /** The number of people for whom no traveler could be created any more, for lack of a usable email address. */
@@ -180,8 +186,8 @@ export interface MappingPreview {
 }
 
 /** Adds the effects on each person to the totals of a preview, with at most `mostExamples` examples. */
-export function previewCounter(mostExamples: number, lookups: Lookups) {
-  const counts = { people: 0, changed: 0, created: 0, pending: 0, outOfScope: 0 };
+function previewCounter(mostExamples: number, lookups: Lookups) {
+  const counts = { people: 0, changed: 0, affected: 0, created: 0, pending: 0, outOfScope: 0 };
   const fields = counters<FieldCounts, 'field'>({ set: 0, cleared: 0, again: 0, released: 0 });
   const findings = counters<FindingCounts, 'field' | 'code'>({ comes: 0, goes: 0 });
   const examples: PreviewExample[] = [];
@@ -193,12 +199,14 @@ export function previewCounter(mostExamples: number, lookups: Lookups) {
       for (const { field, code } of goes) findings.of({ field, code }).goes += 1;
       if (outcome === 'same') return;
       counts[outcome] += 1;
+      if (outcome === 'changed' && changes.some(({ isAgain }) => !isAgain)) counts.affected += 1;
       if (outcome === 'changed')
         for (const change of changes) fields.of({ field: change.field })[changeKind(change)] += 1;
       if (examples.length >= mostExamples) return;
       const userName = String(identity.desired.userName);
       examples.push({ id: identity.id, userName, outcome, changes, comes, goes });
     },
+    affected: () => counts.affected,
     total: (): MappingPreview => ({
       ...counts,
       fields: fields

@@ -1,17 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { foldCase } from '../../schema/case-fold.ts';
 import { cleanValue } from '../../schema/clean-text.ts';
+import type { ProposalStore } from '../../store/queues/proposed-rules.ts';
 import type { RulesHead, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
-import { groupsOfScope, groupTest } from '../../translator/mapping/named-groups.ts';
+import { groupsOfScope, groupTest, isNamedGroup } from '../../translator/mapping/named-groups.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
 import type { Connection } from '../connection.ts';
 import type { RulesForGroups } from '../groups/group-ports.ts';
 import type { Log, Runtime } from '../runtime-ports.ts';
 import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
+import { logFaultChanges } from './check-mapping.ts';
 import { defaultMapping, digestOf, findVersion, mappingOf, wasInForce } from './mapping-versions.ts';
+import { areInForceAtOnce, proposeRules } from './proposed-rules.ts';
 import {
   compileSnapshot,
   contentOf,
@@ -31,14 +34,14 @@ const FILE_RECORD_MS = 2 * 60_000;
 
 /** The result of reading a mapping file again. */
 export interface MappingFileResult {
-  /** `replaced`: the file has not changed, and another mapping has replaced it since. */
-  outcome: 'applied' | 'unchanged' | 'replaced';
+  /** `replaced`: the file has not changed, and another mapping has replaced it since. `proposed`: it waits until people are counted. */
+  outcome: 'applied' | 'unchanged' | 'replaced' | 'proposed';
   /** The number of the mapping in force in its history. */
   version: number;
 }
 
 interface RulesSnapshotsDeps {
-  rules: RulesStore;
+  rules: RulesStore & ProposalStore;
   runtime: Pick<Runtime, 'now'> & { log: Pick<Log, 'info' | 'warn'> };
 }
 
@@ -167,10 +170,11 @@ async function followReading(
 function toGroupRules({ inForce, snapshot }: LoadedRules): Omit<RulesForGroups, 'now'> {
   const { generation } = inForce;
   const rules = snapshot?.rules ?? compileInForce(inForce);
-  if (!rules) return { generation, test: () => true, isInScope: () => true };
+  if (!rules) return { generation, test: () => true, isNamed: () => true, isInScope: () => true };
   const keyOf = (name: string) => foldCase(cleanValue(name));
   const inScope = new Set(groupsOfScope(rules).map(keyOf));
-  return { generation, test: groupTest(rules), isInScope: (name) => inScope.has(keyOf(name)) };
+  const isInScope = (name: string) => inScope.has(keyOf(name));
+  return { generation, test: groupTest(rules), isNamed: isNamedGroup(rules), isInScope };
 }
 
 function compileInForce(inForce: LoadedRules['inForce']): Rules | undefined {
@@ -254,8 +258,12 @@ async function nextRules(
     return undefined;
   }
   if (!(await comesIntoForce(state, connection, { head, digest: digestOf(file) }))) return undefined;
-  const lookups = (await state.rules.find(id))?.lookups;
-  return { ...contentOf(file), generation, lookups, source: 'file' };
+  const inForce = await state.rules.find(id);
+  if (!inForce || (await areInForceAtOnce(state, id)))
+    return { ...contentOf(file), generation, lookups: inForce?.lookups, source: 'file' };
+  const part = { mapping: file, source: 'file', author: connection.mappingFile } as const;
+  await proposeRules(state, id, { inForce, part });
+  return undefined;
 }
 
 /** The mapping file of this replica as it was read last; undefined if the settings name none. */
@@ -287,6 +295,11 @@ async function applyFile(state: State, connection: Connection, mapping: Mapping)
     const version = (await rules.findMappingNumber(id, inForce.generation)) ?? 0;
     if (inForce.digest === digestOf(mapping)) return { outcome: isSame ? 'unchanged' : 'applied', version };
     if (isSame) return { outcome: 'replaced', version };
+    if (!(await areInForceAtOnce(state, id))) {
+      const part = { mapping, source: 'file', author: connection.mappingFile } as const;
+      await proposeRules(state, id, { inForce, part });
+      return { outcome: 'proposed', version };
+    }
     const next: RulesInForce = {
       ...{ ...inForce, ...contentOf(mapping), source: 'file' },
       ...{ generation: inForce.generation + 1, putBackSince: undefined },
@@ -310,6 +323,7 @@ async function comesIntoForce(
   if (head.digest === digest) {
     known.isReported = false;
     await recordUse(state, connection, head);
+    await withdrawFile(state, id, digest);
     return false;
   }
   if (!(await wasInForce(rules, id, digest))) return true;
@@ -322,6 +336,13 @@ async function comesIntoForce(
     );
   known.isReported = true;
   return false;
+}
+
+/** A file that is as the mapping in force again is proposed no longer. */
+async function withdrawFile({ rules }: State, connection: string, digest: string): Promise<void> {
+  const { proposed } = await rules.findProposals(connection);
+  if (proposed?.source === 'file' && proposed.mappingDigest !== digest)
+    await rules.propose(connection, undefined);
 }
 
 /** Compiles rules in force that were stored or loaded. */
@@ -344,7 +365,8 @@ async function saveReading(
   { before, reading }: { before: LoadedRules; reading: Lookups },
 ): Promise<boolean> {
   const { inForce } = before;
-  const read: RulesInForce = { ...inForce, generation: inForce.generation + 1, lookups: reading };
+  const lookups = await withAcceptedCollection(state, connection, { inForce, reading });
+  const read: RulesInForce = { ...inForce, generation: inForce.generation + 1, lookups };
   const snapshot = compileSnapshot(read);
   if (!snapshot) return true;
   if (before.snapshot?.version === snapshot.version) {
@@ -357,6 +379,18 @@ async function saveReading(
   return true;
 }
 
+/** The lists of a reading come into force at once. Other rules of the travel service are proposed, if there are people whom they may change. */
+async function withAcceptedCollection(
+  state: State,
+  { id }: Connection,
+  { inForce, reading }: { inForce: RulesInForce; reading: Lookups },
+): Promise<Lookups> {
+  if (!inForce.lookups || (await areInForceAtOnce(state, id))) return reading;
+  const { scimUserMappings } = inForce.lookups;
+  await proposeRules(state, id, { inForce, part: { collection: reading.scimUserMappings } });
+  return { ...reading, scimUserMappings };
+}
+
 /** A later generation may have been loaded meanwhile: it stays. */
 function setLoaded(state: State, connection: Connection, next: LoadedRules): LoadedRules {
   const known = knownOf(state, connection);
@@ -365,27 +399,6 @@ function setLoaded(state: State, connection: Connection, next: LoadedRules): Loa
   known.loaded = next;
   if (!next.snapshot) return next;
   known.faults = checkNames(next.snapshot.rules, next.snapshot.lookups);
-  logChanges(connection.id, { before: faults, now: known.faults }, state.runtime.log);
+  logFaultChanges(connection.id, { before: faults, now: known.faults }, state.runtime.log);
   return next;
-}
-
-function logChanges(
-  connection: string,
-  { before, now }: Record<'before' | 'now', NameFault[]>,
-  log: Pick<Log, 'info' | 'warn'>,
-): void {
-  const textOf = ({ path, problem }: NameFault) => JSON.stringify([path, problem]);
-  const without = (faults: NameFault[], others: NameFault[]) => {
-    const known = new Set(others.map(textOf));
-    return faults.filter((fault) => !known.has(textOf(fault)));
-  };
-  for (const fault of without(now, before)) {
-    const { path, problem, remedy } = fault;
-    log.warn(
-      { connection, path, problem, remedy },
-      'the mapping has a fault; affected fields keep their last value',
-    );
-  }
-  for (const { path, problem } of without(before, now))
-    log.info({ connection, path, problem }, 'a fault of the mapping is fixed');
 }

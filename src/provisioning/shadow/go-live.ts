@@ -12,7 +12,7 @@ import {
   toShadowPerson,
 } from './report.ts';
 
-type GoLiveStore = Pick<ProvisioningStore, 'shadowPlans' | 'modes' | 'reconcileQueue'>;
+type GoLiveStore = Pick<ProvisioningStore, 'shadowPlans' | 'modes'>;
 
 /** The plan that an admin approves. */
 export interface GoLiveRequest {
@@ -28,7 +28,7 @@ export interface GoLiveRequest {
 }
 
 /**
- * `live`: the connection is live, and what the safety valve and the limit of changes of groups would have held is approved as planned.
+ * `live`: the connection is live, and what the safety valve would have held is approved as planned.
  * `changed`: nothing is done, because plans have changed since the report. `planning`: nothing is done, because so many people are not
  * planned yet under the rules in force. `notInShadow`: it is in another mode. `outdated`: the digest is of an earlier time in shadow mode,
  * or none.
@@ -61,37 +61,18 @@ export async function goLive(store: GoLiveStore, request: GoLiveRequest): Promis
   if (stale > 0) return { outcome: 'planning', left: stale };
   if (!review.isSame && (changed > acceptedChanges || request.acceptedChanges === undefined))
     return { outcome: 'changed', changed, examples };
-  // Otherwise the first attempt would get an address that several users have, whoever had it in the plan.
-  for await (const people of planPages(store.shadowPlans.findPage, connection))
-    await store.shadowPlans.reserve(
-      connection,
-      people.flatMap((identity) => toPlannedCreate(identity, shadow)),
-    );
   const result = await store.modes.goLive(connection, {
     ...shadow,
-    approvals: (['safetyValve', 'groups'] as const).map((cause) => ({
-      cause,
-      people: review.limited[cause],
-      now,
-      by,
-    })),
+    approvals: [{ cause: 'safetyValve', people: review.departures, now, by }],
+    creates: review.creates,
     now,
   });
-  if (result.outcome !== 'live') return result;
-  // In shadow mode nobody was woken by an address that became free.
-  await store.reconcileQueue.markUnresolvedDirty(connection, now);
-  return { ...result, changed: review.isSame ? 0 : changed };
+  return result.outcome === 'live' ? { ...result, changed: review.isSame ? 0 : changed } : result;
 }
 
 /** True for a person whom no attempt has planned yet. */
 function isUnplanned({ claimed, state }: Identity): boolean {
   return claimed && state === 'dirty';
-}
-
-function toPlannedCreate(identity: Identity, shadow: Shadow): PlannedCreate[] {
-  const { id, version } = identity;
-  const { call, email } = planOf(identity, shadow) ?? {};
-  return call === 'create' && email !== undefined ? [{ id, version, email }] : [];
 }
 
 interface Review {
@@ -101,8 +82,9 @@ interface Review {
   examples: ShadowPerson[];
   /** The number of people who are not planned yet under the rules in force. */
   stale: number;
-  /** The people whose plan is as in the report and would count against a limit. */
-  limited: Record<'safetyValve' | 'groups', { id: string; version: number }[]>;
+  /** The people whose plan is as in the report, and who leave. */
+  departures: { id: string; version: number }[];
+  creates: PlannedCreate[];
 }
 
 async function reviewPlans(
@@ -112,11 +94,8 @@ async function reviewPlans(
 ): Promise<Review> {
   const summary = shadowSummary(shownAt);
   const recent: Identity[] = [];
-  const limited: {
-    person: Review['limited']['groups'][number];
-    cause: 'safetyValve' | 'groups';
-    at: number;
-  }[] = [];
+  const creates: PlannedCreate[] = [];
+  const leaving: { person: Review['departures'][number]; at: number }[] = [];
   let [changed, stale] = [0, 0];
   for await (const people of planPages(shadowPlans.findPage, shadow.connection))
     for (const identity of people) {
@@ -124,19 +103,18 @@ async function reviewPlans(
       const plan = planOf(identity, shadow);
       const { id, version } = identity;
       if (identity.claimed && identity.rulesGeneration < shadow.generation) stale += 1;
-      if (plan?.limit) limited.push({ person: { id, version }, cause: plan.limit, at: plan.at });
+      if (plan?.email !== undefined) creates.push({ id, version, email: plan.email });
+      if (plan?.call === 'end') leaving.push({ person: { id, version }, at: plan.at });
       const isNew = plan ? plan.at > shownAt - STORING_MS : isUnplanned(identity);
       if (!isNew) continue;
       changed += 1;
       if (recent.length < EXAMPLES) recent.push(identity);
     }
   const isSame = areSamePlans(summary.end().digest, digest);
-  const of = (cause: 'safetyValve' | 'groups') =>
-    limited
-      .filter((one) => one.cause === cause && (isSame || one.at <= shownAt - STORING_MS))
-      .map(({ person }) => person);
+  const unchanged = leaving.filter(({ at }) => isSame || at <= shownAt - STORING_MS);
   return {
     ...{ isSame, changed, stale, examples: recent.map((identity) => toShadowPerson(identity, shadow)) },
-    limited: { safetyValve: of('safetyValve'), groups: of('groups') },
+    departures: unchanged.map(({ person }) => person),
+    creates,
   };
 }

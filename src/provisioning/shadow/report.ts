@@ -70,7 +70,7 @@ export function planOf(
   { progress: { shadow: plan }, rulesGeneration }: Identity,
   { since, generation }: Shadow,
 ): ShadowPlan | undefined {
-  return plan?.since === since && rulesGeneration >= generation ? plan : undefined;
+  return plan && plan.at >= since && rulesGeneration >= generation ? plan : undefined;
 }
 
 /** Returns a person of the report. */
@@ -94,8 +94,7 @@ function outcomeOf(identity: Identity, plan: ShadowPlan | undefined, { generatio
   if (!claimed) return 'notSent';
   if (rulesGeneration < generation) return 'unplanned';
   if (state === 'dirty') {
-    if (!plan) return 'unplanned';
-    return plan.call === 'none' ? 'leftOut' : plan.call;
+    return plan?.call ?? 'unplanned';
   }
   if (state !== 'synced') return 'leftOut';
   const isLeftOut = travelId === undefined && isLive(identity) && isActive(desired);

@@ -1,4 +1,4 @@
-import { employeeNumberKey, employeeNumberOf, type ScimResource } from '../../schema/resource.ts';
+import type { ScimResource } from '../../schema/resource.ts';
 import { dayOf } from '../../translator/values/dates.ts';
 import type { Connection } from '../connection.ts';
 import type { Memberships } from '../groups/group-ports.ts';
@@ -6,7 +6,6 @@ import { type Identity, isInactive, isLive } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isParkingAddress } from '../reconcile/email/addresses.ts';
-import { findClaimantAmong } from '../reconcile/email/conflicts.ts';
 import { findUnknownGroups } from '../reconcile/memberships.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import { type NewUserTranslation, translateNewUser } from '../reconcile/translate-identity.ts';
@@ -19,15 +18,10 @@ import type {
   NewUserCondition,
   NewUserMatches,
 } from '../store-ports.ts';
-import {
-  awaitTravelerOfLeaver,
-  type PostedUser,
-  takeArchivedTraveler,
-  takeLeaversPlace,
-} from './return-user.ts';
+import { awaitTravelerOfLeaver, type PostedUser, takeLeaversPlace } from './return-user.ts';
 
 export interface CreateUserDeps {
-  identities: Pick<Identities, 'findForNewUser' | 'findWaiters'>;
+  identities: Pick<Identities, 'findForNewUser'>;
   memberships: Pick<Memberships, 'findUnknownNames'>;
   rulesSnapshots: Pick<RulesSnapshots, 'loaded'>;
   runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
@@ -64,7 +58,7 @@ export async function createUser(
   const changes = [...unclaimedOfSameUserName(matches).map((one) => deletionOf(one)), ...others];
   if (identity.travelId !== undefined || identity.creating !== undefined)
     return insertion(identity, { generation, others: changes });
-  const isFree = email !== undefined && (await isAddressFree(deps, connection, matches));
+  const isFree = email !== undefined && isAddressFree(connection, matches);
   if (!isFree || !mayReserve) return insertion(identity, { generation, others: changes, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
   const reserved = { ...identity, creating: email };
@@ -113,21 +107,12 @@ function searchedValues(desired: ScimResource, email: string | undefined): NewUs
     userName: String(desired.userName),
     externalId: typeof desired.externalId === 'string' ? desired.externalId : undefined,
     email,
-    employeeNumber: employeeNumberKey(employeeNumberOf(desired)),
   };
 }
 
-/** True if no identity has the wanted address or needs it. Throws `conflict` if an active person of another connection has it. */
-async function isAddressFree(
-  deps: CreateUserDeps,
-  connection: Connection,
-  matches: NewUserMatches,
-): Promise<boolean> {
-  const claimant = await run(
-    findClaimantAmong(connection, matches),
-    carriedOutBy({ findWaiters: (email) => deps.identities.findWaiters(connection.account, email) }),
-  );
-  const others = [matches.holder, matches.creator, claimant].filter((other) => other !== undefined);
+/** True if no identity has the wanted address. Throws `conflict` if an active person of another connection has it. */
+function isAddressFree(connection: Connection, matches: NewUserMatches): boolean {
+  const others = [matches.holder, matches.creator].filter((other) => other !== undefined);
   if (others.some((other) => other.connection !== connection.id && !isInactive(other))) throw conflictError();
   return others.length === 0;
 }
@@ -197,11 +182,11 @@ function deletionOf({ id }: Identity, heir?: Identity): IdentityChange {
 
 /**
  * Turns an imported person into a user of the IdP. The user has a new SCIM id: a client that lists people, creates one of them and then
- * deletes whom it does not know in its list must not delete the new user. An archived traveler is claimed only if it is that of the same
- * person. Returns undefined if there is no such person.
+ * deletes whom it does not know in its list must not delete the new user. An archived traveler is that of another person. Returns undefined
+ * if there is no such person.
  */
 function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
-  const { connection, matches, fresh } = posted;
+  const { matches, fresh } = posted;
   const { generation } = matches;
   const sameUserName = unclaimedOfSameUserName(matches);
   const unclaimed =
@@ -209,12 +194,9 @@ function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
     sameUserName[0] ??
     [...matches.travelEmail, ...matches.userName].find(isDeletedStranger);
   if (!unclaimed) return undefined;
-  if (connection.policies.onExistingUser === 'refuse') throw conflictError();
   const { travelId, observed } = unclaimed;
-  const claimed = observed?.archived
-    ? takeArchivedTraveler(posted, unclaimed)
-    : { ...fresh, travelId, observed };
-  if (!claimed) return undefined;
+  if (observed?.archived) return undefined;
+  const claimed = { ...fresh, travelId, observed };
   // The others, who have the userName only, are other people.
   const namesakes = sameUserName.filter(({ id }) => id !== unclaimed.id).map((one) => deletionOf(one));
   return insertion(claimed, { generation, others: [deletionOf(unclaimed, claimed), ...namesakes] });

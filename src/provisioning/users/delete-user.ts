@@ -1,6 +1,7 @@
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import { repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
@@ -14,7 +15,7 @@ import {
   refuseToEndOwnUser,
   undoDelete,
 } from './refused-departures.ts';
-import { isLeftActive, lastDeparture } from './update-user.ts';
+import { lastDeparture } from './update-user.ts';
 
 interface DeleteUserDeps extends RefusalDeps {
   identities: Pick<Identities, 'findById' | 'findForWrite' | 'findHolder' | 'commit'>;
@@ -45,7 +46,9 @@ export async function deleteUser(
     if (isOwn && !before.claimed) throw notFoundError();
     check?.(before.version);
     if (isOwn) await refuseToEndOwnUser(deps, before);
-    const isStranger = isHeldStranger(connection, before);
+    // The traveler of a person whom the connection has never written stays until an admin decides, also if a filter has found the person:
+    // clients look up whom they have listed, and then delete whom they do not know. Other connections of the account still find the person.
+    const isStranger = !before.claimed;
     if (isStranger) await throwIfLinkedElsewhere(deps, connection, before);
     const deleted = toDeleted(before, deps.runtime);
     const identity = isStranger ? { ...deleted, claimed: false } : deleted;
@@ -64,13 +67,12 @@ export async function deleteUser(
 /** Returns the tombstone of a user. */
 function toDeleted(before: Identity, runtime: Runtime): Identity {
   const now = runtime.wallClock();
-  const departure = lastDeparture(before, before.desired, now);
-  const wasLeftActive = isLeftActive(before);
-  const statedDeparture = statedDepartureAfter(before, { isStated: true, wasLeftActive });
+  const departure = lastDeparture(before, now);
+  const statedDeparture = statedDepartureAfter(before, { isStated: true });
   return {
     ...withNextVersion(before, runtime),
     deletedAt: now,
-    origin: { ...before.origin, departure, statedDeparture },
+    origin: { ...originAfterStatement(before, [['active']]), departure, statedDeparture },
   };
 }
 
@@ -83,14 +85,6 @@ async function throwIfLinkedElsewhere(
   if (travelId === undefined || !(await identities.findHolder(account, { travelId }))) return;
   await identities.commit(connection, [{ kind: 'deleteUnclaimed', id }]);
   throw notFoundError();
-}
-
-/**
- * True for a person whom the connection has never written, and whose traveler therefore stays until an admin decides, also if a filter
- * has found the person: clients look up whom they have listed, and then delete whom they do not know. The tombstone stays unclaimed, so that other connections of the account still find the person.
- */
-function isHeldStranger({ policies }: Connection, { claimed }: Identity): boolean {
-  return policies.unclaimedDelete === 'hold' && !claimed;
 }
 
 /**

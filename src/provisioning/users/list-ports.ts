@@ -59,14 +59,6 @@ export interface ListQuery<Field extends string, By extends string> {
   limit: number;
 }
 
-/** The unclaimed people whom a list of users leaves out. */
-export interface HiddenPeople {
-  /** True if only people whom the IdP has written are listed. */
-  areUnclaimed: boolean;
-  /** The traveler whose person is left out while unclaimed. */
-  travelId: string | undefined;
-}
-
 /** One page of a list. */
 export interface ListPage<Row> {
   /** The exact number of rows that match, on all pages. */

@@ -5,16 +5,7 @@ import { ProvisioningError } from '../provisioning-error.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ListedIdentity } from '../store-ports.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
-import type {
-  Comparison,
-  HiddenPeople,
-  ListPage,
-  ListQuery,
-  ListScan,
-  UserField,
-  UserOrder,
-  Where,
-} from './list-ports.ts';
+import type { Comparison, ListPage, ListQuery, ListScan, UserField, UserOrder, Where } from './list-ports.ts';
 import type { OwnUsers } from './own-users.ts';
 
 /** A user as the SCIM interface returns it. */
@@ -66,27 +57,6 @@ export async function listUsers(
   };
 }
 
-/** True for a condition that only people meet of whom it names one of these values. */
-function namesPerson(where: Where<UserField>, fields: readonly UserField[]): boolean {
-  const names = (part: Where<UserField>) => namesPerson(part, fields);
-  if ('all' in where) return where.all.some(names);
-  if ('any' in where) return where.any.length > 0 && where.any.every(names);
-  return where.operator === 'eq' && fields.includes(where.field);
-}
-
-const personFields: readonly UserField[] = ['userName', 'externalId', 'email'];
-
-/** Returns the unclaimed people whom the answer leaves out (docs/architecture.md, People whom an IdP has never sent). */
-async function hiddenPeople(
-  { ownUsers }: ListUsersDeps,
-  { id, policies }: Connection,
-  where: Where<UserField>,
-): Promise<HiddenPeople> {
-  const isNamed = namesPerson(where, ['id', ...personFields]);
-  const travelId = await ownUsers.lastKnown(id);
-  return { areUnclaimed: policies.existingPeople === 'match' && !isNamed, travelId };
-}
-
 /** Adds their groups to users; with `withGroups` false the groups stay empty and nothing is read. */
 export async function toUserViews<View extends Pick<IdentityView, 'id' | 'inGroups'>>(
   { groups }: Pick<ListUsersDeps, 'groups'>,
@@ -106,7 +76,8 @@ async function listStored(
   query: UserQuery,
 ): Promise<ListPage<ListedIdentity>> {
   const { id } = connection;
-  const hidden = await hiddenPeople(deps, connection, query.where);
+  // The person whose credential the bridge uses is hidden while unclaimed.
+  const hidden = await deps.ownUsers.lastKnown(id);
   return deps.scanQueue.run(id, (yieldBetweenSteps) => {
     const residual = residualFilter(deps, id, { query, yieldBetweenSteps });
     return deps.identities.list(id, query, { yieldBetweenSteps, residual }, hidden);

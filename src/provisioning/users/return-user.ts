@@ -1,28 +1,20 @@
 import type { Connection } from '../connection.ts';
+import { type Identity, isInactive, type LateCalls } from '../identity.ts';
 import {
-  type Identity,
-  isInactive,
-  type LateCalls,
-  type Origin,
-  predecessorOf,
-  type Succession,
-} from '../identity.ts';
+  isLeaver,
+  judgeNewcomer,
+  predecessorAfterTakeover,
+  releaseOf,
+  toPredecessor,
+  toSuccessor,
+} from '../people/takeover.ts';
+import type { EvidenceRow } from '../people/who-is-who.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
 import { withValuesNotShownYet } from '../reconcile/late-calls.ts';
-import { isResetPending, isReturnHeld } from '../reconcile/ownership.ts';
+import { withBackupDoubted } from '../reconcile/restored/statements.ts';
 import { leaseDuration } from '../reconcile/run/lease.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { IdentityChange, NewUserMatches } from '../store-ports.ts';
-import {
-  canBeTakenOver,
-  canGiveEmailUp,
-  isNumberSharedBy,
-  judgeNewcomer,
-  judgeTraveler,
-  mustAskBeforeRevival,
-  takeoverEffect,
-  toSuccessor,
-} from './takeover.ts';
 
 /** A user who is being created, and the identities that match it. */
 export interface PostedUser {
@@ -43,21 +35,16 @@ export interface ReturnedUser {
 
 /**
  * Decides about the leavers that match a new user (docs/architecture.md, Leaving and returning). The same person gets the traveler of
- * the leaver; for another one the policy `onReturn` decides. Returns the identity unchanged if no leaver matches.
+ * the leaver, another one a traveler of its own. Returns the identity unchanged if no leaver matches.
  */
 export function takeLeaversPlace(posted: PostedUser): ReturnedUser {
   const chosen = chooseLeaver(posted);
   if (!chosen) return noteSecondUser(posted);
-  const { leaver, ...judgement } = chosen;
-  const { connection, email } = posted;
-  const effect = takeoverEffect(connection, judgement, {
-    mustAsk: mustAskBeforeRevival(leaver),
-    canSeparate: !hasAddress(leaver, email) || canGiveEmailUp(leaver, connection),
-  });
-  const predecessor = toPredecessor(chosen, effect);
-  if (effect === 'separate') return separate(posted, leaver, predecessor);
-  if (effect === 'held') return holdWithoutTraveler(posted, leaver, predecessor);
-  return handOver(posted, leaver, predecessor);
+  const { leaver, row } = chosen;
+  if (row === 3) return separate(posted, leaver);
+  // The first attempt links a traveler of another connection: the guard must read it before.
+  const isMoved = leaver.connection !== posted.connection.id;
+  return isMoved ? { identity: awaitTraveler(posted, chosen), others: [] } : handOver(posted, chosen);
 }
 
 /**
@@ -65,39 +52,31 @@ export function takeLeaversPlace(posted: PostedUser): ReturnedUser {
  * scope; until then the leaver keeps it, and its departure takes its course.
  */
 export function awaitTravelerOfLeaver(posted: PostedUser): Identity {
-  const { fresh } = posted;
   const chosen = chooseLeaver(posted);
-  if (chosen?.verdict !== 'same') return fresh;
-  return { ...fresh, progress: { predecessor: toPredecessor(chosen, 'waiting') } };
+  return chosen && chosen.row !== 3 ? awaitTraveler(posted, chosen) : posted.fresh;
 }
 
-function toPredecessor({ leaver, row, verdict }: JudgedLeaver, effect: Succession['effect']): Succession {
-  const { connection, id, travelId } = leaver;
-  return { row, verdict, effect, connection, id, ...(travelId === undefined ? {} : { travelId }) };
+function awaitTraveler({ fresh }: PostedUser, { leaver, row }: JudgedLeaver): Identity {
+  return { ...fresh, progress: { predecessor: toPredecessor(row, leaver) } };
 }
 
-type JudgedLeaver = ReturnType<typeof judgeNewcomer> & { leaver: Identity };
+interface JudgedLeaver {
+  leaver: Identity;
+  row: EvidenceRow;
+}
 
-/**
- * Returns the leaver who is the same person, by the strongest evidence; else one in whose place the new user is, by externalId, userName
- * or address. An equal employee number alone does not put a user in the place of a leaver.
- */
-function chooseLeaver({ connection, fresh, matches, runtime }: PostedUser): JudgedLeaver | undefined {
-  const { externalId, userName, travelEmail, holder, creator, employeeNumber } = matches;
-  const inPlace = [...externalId, ...userName, ...travelEmail, holder, creator];
-  const all = [...externalId, ...(employeeNumber ?? []), ...inPlace].filter((one) => one !== undefined);
-  const leavers = new Map(
-    all.filter((one) => canBeTakenOver(one, connection)).map((one) => [`${one.connection} ${one.id}`, one]),
-  );
-  const judged = [...leavers.values()].map((leaver) => ({
-    leaver,
-    ...judgeNewcomer(leaver, {
-      ...{ newcomer: fresh, now: runtime.wallClock(), isNew: true },
-      isNumberShared: isNumberSharedBy(employeeNumber, leaver),
-    }),
-  }));
-  const [same] = judged.filter(({ verdict }) => verdict === 'same').sort((one, other) => one.row - other.row);
-  return same ?? judged.find(({ leaver }) => inPlace.some((one) => one?.id === leaver.id));
+/** Returns the leaver in whose place the new user is, by externalId, userName or address: the one with the strongest evidence. */
+function chooseLeaver({ fresh, matches, runtime }: PostedUser): JudgedLeaver | undefined {
+  const { externalId, userName, travelEmail, holder, creator } = matches;
+  const all = [...externalId, ...userName, ...travelEmail, holder, creator];
+  const judged = all
+    .filter((one) => one !== undefined)
+    .filter(isLeaver)
+    .map((leaver) => ({
+      leaver,
+      row: judgeNewcomer(leaver, fresh, { now: runtime.wallClock(), isNew: true }),
+    }));
+  return judged.sort((one, other) => one.row - other.row)[0];
 }
 
 function hasAddress({ observed, creating }: Identity, email: string | undefined): boolean {
@@ -106,46 +85,23 @@ function hasAddress({ observed, creating }: Identity, email: string | undefined)
 }
 
 /** The newcomer gets a traveler of its own, once the leaver's traveler has given up the address. */
-function separate({ fresh, email }: PostedUser, leaver: Identity, predecessor: Succession): ReturnedUser {
-  const givesEmailUp = hasAddress(leaver, email);
-  const waiting = givesEmailUp && email !== undefined ? { waitingFor: addressKey(email) } : {};
+function separate({ fresh, email }: PostedUser, leaver: Identity): ReturnedUser {
+  const isAwaited = hasAddress(leaver, email) && email !== undefined;
+  const waiting = isAwaited ? { waitingFor: addressKey(email) } : {};
   return {
-    identity: { ...fresh, ...waiting, progress: { predecessor } },
-    others: [noteOn(leaver, toSuccessor(predecessor, fresh), givesEmailUp)],
+    identity: { ...fresh, ...waiting, progress: { predecessor: toPredecessor(3, leaver) } },
+    others: [noteOn(leaver, fresh, 3)],
   };
 }
 
-/** The newcomer waits for an admin. The leaver keeps the traveler until then, and its own departure takes its course. */
-function holdWithoutTraveler(
-  { fresh, email }: PostedUser,
-  leaver: Identity,
-  predecessor: Succession,
-): ReturnedUser {
-  const waiting = email === undefined ? {} : { waitingFor: addressKey(email) };
-  return {
-    identity: { ...fresh, ...waiting, progress: { predecessor }, origin: { returnAt: fresh.version } },
-    others: [noteOn(leaver, toSuccessor(predecessor, fresh), false)],
-  };
+function noteOn({ connection, id }: Identity, newcomer: Identity, row: EvidenceRow): IdentityChange {
+  return { kind: 'noteSuccessor', connection, id, successor: toSuccessor(row, newcomer) };
 }
 
-function noteOn(
-  { connection, id }: Pick<Identity, 'connection' | 'id'>,
-  successor: Succession,
-  givesEmailUp: boolean,
-): IdentityChange {
-  return { kind: 'noteSuccessor', connection, id, successor, givesEmailUp };
-}
-
-/**
- * The newcomer gets the traveler. It inherits the applied values of the leaver, so that roles and fields that are no longer wanted are
- * removed; another person's values are all removed.
- */
-function handOver(
-  { connection, fresh, runtime }: PostedUser,
-  leaver: Identity,
-  predecessor: Succession,
-): ReturnedUser {
-  const { travelId, applied, creating, leasedUntil, progress } = leaver;
+/** The newcomer gets the traveler. It inherits the applied values of the leaver, so that roles and fields no longer wanted are removed. */
+function handOver({ connection, fresh, runtime }: PostedUser, { leaver, row }: JudgedLeaver): ReturnedUser {
+  const { travelId, creating, leasedUntil, progress } = leaver;
+  const { applied } = withBackupDoubted(leaver);
   // An archive call in flight would undo the return. Wait until the call can no longer arrive, then read the traveler
   // before planning. A lease that has not been given back counts, whatever the clock says: that of the database decides
   // when it ends.
@@ -158,60 +114,20 @@ function handOver(
     progress.unconfirmed,
   );
   const late = hasLease ? withLateArchive(open, leaseEnd + connection.lateMs) : open;
-  const isMoved = leaver.connection !== connection.id;
-  const origin: Origin = {
-    ...resetMarks(leaver, predecessor, fresh.version),
-    ...(isMoved ? { movedFrom: leaver.connection } : {}),
-  };
+  const predecessor = predecessorAfterTakeover(row, leaver, connection);
   const identity: Identity = {
     ...fresh,
-    ...{ travelId, applied, creating, origin },
+    ...{ travelId, applied, creating },
     progress: {
       ...(announced ? { announced } : {}),
       ...(reservation ? { reservation } : {}),
       ...(late ? { late } : {}),
-      predecessor,
+      ...(predecessor ? { predecessor } : {}),
     },
     observed: hasLease ? undefined : leaver.observed,
     nextAttemptAt: hasLease ? leaseEnd : undefined,
   };
-  return { identity, others: [releaseOf(leaver, toSuccessor(predecessor, fresh), connection)] };
-}
-
-/** A reset that was pending when the leaver left is still to be done, and a hold of its return still to be decided. */
-function resetMarks(leaver: Identity, { effect }: Succession, version: number): Origin {
-  if (!isReturnHeld(leaver))
-    return effect === 'revived' || isResetPending(leaver, leaver) ? { resetAt: version } : {};
-  // The SCIM user was activated for another person, who never got the traveler: the departure is that of its owner.
-  const isOwner = effect === 'passedOn' && predecessorOf(leaver, leaver)?.id === undefined;
-  if (!isOwner) return { returnAt: version };
-  const { returnAt: _, ...origin } = leaver.origin;
-  return isResetPending({ origin }, leaver) ? { resetAt: version } : {};
-}
-
-/**
- * Returns the change that takes the traveler away from a leaver. The tombstone of the same person gets no note, since the person is
- * simply back.
- */
-export function releaseOf(
-  { connection, id, leasedUntil, applied, origin, progress, deletedAt }: Identity,
-  successor: Succession,
-  { id: newConnection }: Pick<Connection, 'id'>,
-): Extract<IdentityChange, { kind: 'giveUpTraveler' }> {
-  const { givesEmailUp: _, departure, successor: before, ...others } = origin;
-  // A finding that says something else must go.
-  const isBack = successor.effect === 'passedOn' && deletedAt !== undefined && before === undefined;
-  // References to the one whose place this leaver had are still not meant for the next one.
-  const predecessor = predecessorOf({ origin }, { progress });
-  const released: Origin = {
-    ...others,
-    ...(predecessor ? { predecessor } : {}),
-    // A live user who is activated again is a joiner.
-    ...(departure && deletedAt !== undefined ? { departure } : {}),
-    ...(isBack ? {} : { successor }),
-    ...(connection === newConnection ? {} : { movedTo: newConnection }),
-  };
-  return { kind: 'giveUpTraveler', connection, id, leasedUntil, applied, origin: released };
+  return { identity, others: [releaseOf(leaver, toSuccessor(row, fresh))] };
 }
 
 /** Adds an archive call in flight to the late calls: the travel API may still carry it out after its time-out. */
@@ -220,43 +136,15 @@ function withLateArchive(before: LateCalls | undefined, checkAt: number): LateCa
   return { checkAt, sent: { ...sent, archived: [...(sent.archived ?? []), true] }, creates };
 }
 
-/** Notes on both users if an active one is the same person by externalId or employee number: each keeps its own traveler. */
+/** Notes on both users if an active one is the same person by its externalId: each keeps its own traveler. */
 function noteSecondUser({ fresh, matches, runtime }: PostedUser): ReturnedUser {
-  const { externalId, employeeNumber } = matches;
-  for (const active of [...externalId, ...(employeeNumber ?? [])]) {
-    if (!active.claimed || isInactive(active)) continue;
-    const { row, verdict } = judgeNewcomer(active, {
-      ...{ newcomer: fresh, now: runtime.wallClock(), isNew: true },
-      isNumberShared: isNumberSharedBy(employeeNumber, active),
-    });
-    if (row !== 3 && row !== 4) continue;
-    const { connection, id } = active;
-    const predecessor: Succession = { row, verdict, effect: 'bothActive', connection, id };
-    return {
-      identity: { ...fresh, progress: { predecessor } },
-      others: [noteOn(active, toSuccessor(predecessor, fresh), false)],
-    };
-  }
-  return { identity: fresh, others: [] };
-}
-
-/**
- * Decides about a new user whose address or userName an archived traveler without a user has. Returns the identity that is linked to the
- * traveler; undefined if the newcomer is not given it at once.
- */
-export function takeArchivedTraveler(
-  { connection, fresh, runtime }: Pick<PostedUser, 'connection' | 'fresh' | 'runtime'>,
-  { travelId, observed }: Identity,
-): Identity | undefined {
-  if (!observed) return undefined;
-  const judgement = judgeTraveler(observed, { newcomer: fresh, now: runtime.wallClock() });
-  const isSame = judgement.verdict === 'same';
-  const isRevived = judgement.verdict === 'other' && connection.policies.onReturn === 'revive';
-  if (!isSame && !isRevived) return undefined;
-  const predecessor: Succession = {
-    ...{ ...judgement, effect: isSame ? 'passedOn' : 'revived', connection: connection.id },
-    travelId: observed.id,
+  const now = runtime.wallClock();
+  const first = matches.externalId.find(
+    (one) => one.claimed && !isInactive(one) && judgeNewcomer(one, fresh, { now, isNew: true }) === 1,
+  );
+  if (!first) return { identity: fresh, others: [] };
+  return {
+    identity: { ...fresh, progress: { predecessor: toPredecessor(1, first) } },
+    others: [noteOn(first, fresh, 1)],
   };
-  const origin = isSame ? {} : { resetAt: fresh.version };
-  return { ...fresh, travelId, observed, origin, progress: { predecessor } };
 }

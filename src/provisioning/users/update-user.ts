@@ -1,33 +1,14 @@
-import { isDeepStrictEqual } from 'node:util';
 import { isActive, type ScimResource } from '../../schema/resource.ts';
+import type { StatedPath } from '../../schema/stated-attributes.ts';
 import { countChangedParts } from '../../translator/values/reference-parts.ts';
-import type { Connection } from '../connection.ts';
-import {
-  type Departure,
-  type Identity,
-  isDepartureCause,
-  isInactive,
-  type Origin,
-  type Succession,
-} from '../identity.ts';
+import { type Identity, isDepartureCause, isInactive, type Origin } from '../identity.ts';
+import { departureOf, isLeaver, judgeNewcomer, toPredecessor, toSuccessor } from '../people/takeover.ts';
+import { type Departure, personalValuesOf } from '../people/who-is-who.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
-import { isReturnHeld } from '../reconcile/ownership.ts';
+import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import { withNextVersion } from './create-user.ts';
-import type { Judgement } from './evidence.ts';
-import {
-  canGiveEmailUp,
-  departureOf,
-  isNumberSharedBy,
-  isReturnRecent,
-  judgeReactivation,
-  mustAskBeforeRevival,
-  type NumberHolders,
-  personalValuesOf,
-  takeoverEffect,
-  toSuccessor,
-} from './takeover.ts';
 
 /** A PUT (`replace`) or PATCH of an existing user. */
 export interface UserWrite {
@@ -36,6 +17,8 @@ export interface UserWrite {
   kind: 'replace' | 'patch';
   /** True if the request itself states that the user is inactive; false if an earlier one did. */
   statesDeparture: boolean;
+  /** What the request states of a person from a restored backup. */
+  stated: readonly StatedPath[];
 }
 
 /** The changed identity, and the changes whose commit saves it. */
@@ -44,106 +27,42 @@ type UpdatedUser = Pick<PendingWrite, 'identity' | 'changes'>;
 type UpdateRuntime = Pick<Runtime, 'now' | 'newId' | 'wallClock'>;
 
 /**
- * True if the write activates a user who left, or changes names or externalId within a day after that: the user may be another person,
- * and what the user's traveler has must then not pass on.
+ * Computes the claimed, dirty identity with the new desired state. If a user who is activated again is another person, the user gets a
+ * traveler of its own: a tombstone keeps that of the leaver.
  */
-export function isReturn({ before, after }: UserWrite, now: number): boolean {
-  const hasTraveler = before.travelId !== undefined || before.creating !== undefined;
-  if (!before.claimed || !hasTraveler || !isActive(after)) return false;
-  if (isInactive(before)) return true;
-  return (
-    isReturnRecent(before.origin, now) && !isDeepStrictEqual(identityOf(before.desired), identityOf(after))
-  );
-}
-
-/** The values by which a user is recognized. */
-function identityOf(desired: ScimResource) {
-  const { externalId, employeeNumber, givenName, familyName } = personalValuesOf(desired, undefined);
-  return { externalId, employeeNumber, givenName, familyName };
-}
-
-/**
- * Computes the claimed, dirty identity with the new desired state. A user who is activated again is judged by the table of evidence:
- * another person gets this traveler without the old values, gets another traveler, or waits for an admin, as the policy `onReturn` says.
- */
-export function updateUser(
-  runtime: UpdateRuntime,
-  connection: Connection,
-  { numberHolders, ...write }: UserWrite & { numberHolders: NumberHolders },
-): UpdatedUser {
+export function updateUser(runtime: UpdateRuntime, write: UserWrite): UpdatedUser {
   const { before, after } = write;
   const now = runtime.wallClock();
-  const next: Identity = { ...withNextVersion(before, runtime), desired: after };
-  const origin = nextOrigin(write, now);
-  if (!isReturn(write, now)) return updated(next, origin, before);
-  const isNumberShared = isNumberSharedBy(numberHolders, before);
-  const judgement = judgeReactivation(before, after, { now, isNumberShared });
-  const effect = effectOf(connection, before, judgement);
-  if (effect === 'passedOn') return updated(next, asSamePerson(write, origin, now), before);
-  const predecessor: Succession = {
-    ...{ ...judgement, effect, connection: connection.id },
-    ...(before.travelId === undefined ? {} : { travelId: before.travelId }),
+  const next: Identity = {
+    ...withNextVersion(before, runtime),
+    desired: after,
+    origin: nextOrigin(write, now),
   };
-  const { departure, returnedAt: _, returnAt: _before, leaverKeptActive, ...others } = origin;
-  const marked = { ...others, predecessor };
-  if (effect === 'revived') return updated(next, { ...marked, resetAt: next.version }, before);
-  if (effect === 'held') {
-    const wasKept = leaverKeptActive && isReturnHeld(before);
-    const kept = wasKept || isKeptActive(before) ? { leaverKeptActive: true as const } : {};
-    return updated(
-      next,
-      { ...marked, ...kept, ...withDeparture(write, now), returnAt: next.version },
-      before,
-    );
-  }
-  const tombstone = createTombstone(before, runtime, { connection, predecessor });
-  const separated = { ...next, origin: { ...marked, predecessor: { ...predecessor, id: tombstone.id } } };
+  const update = { kind: 'update', identity: next, expected: before.version } as const;
+  const isReturn = isLeaver(before) && isActive(after);
+  if (!isReturn || judgeNewcomer(before, { ...before, desired: after }, { now }) !== 3)
+    return { identity: next, changes: [update] };
+  const tombstone = createTombstone(before, runtime);
+  const predecessor = toPredecessor(3, tombstone);
+  const identity: Identity = {
+    ...next,
+    ...{ travelId: undefined, applied: {}, observed: undefined, creating: undefined, waitingFor: undefined },
+    progress: { predecessor },
+  };
   return {
-    identity: separated,
+    identity,
     changes: [
-      { kind: 'update', identity: separated, expected: before.version },
-      { kind: 'unlink', id: before.id },
+      update,
+      { kind: 'unlink', id: before.id, predecessor },
       { kind: 'insert', identity: tombstone },
     ],
   };
 }
 
-function updated(next: Identity, origin: Origin, before: Identity): UpdatedUser {
-  const identity = { ...next, origin };
-  return { identity, changes: [{ kind: 'update', identity, expected: before.version }] };
-}
-
-/** The person is back. An earlier judgement that held the return is void. */
-function asSamePerson(write: UserWrite, origin: Origin, now: number): Origin {
-  const { returnAt: _, predecessor: _predecessor, leaverKeptActive: _kept, ...others } = origin;
-  return { ...others, ...withDeparture(write, now) };
-}
-
-/** The departure stays known for a day after the reactivation. */
-function withDeparture({ before }: UserWrite, now: number): Origin {
-  const returnedAt = isInactive(before) ? now : (before.origin.returnedAt ?? now);
-  return { departure: departureOf(before), returnedAt };
-}
-
-function effectOf(connection: Connection, before: Identity, judgement: Judgement) {
-  const effect = takeoverEffect(connection, judgement, {
-    mustAsk: mustAskBeforeRevival(before),
-    canSeparate: before.travelId === undefined || canGiveEmailUp(before, connection),
-  });
-  // Without a known traveler, there is none to separate from.
-  return effect === 'separate' && before.travelId === undefined ? 'revived' : effect;
-}
-
-/** Creates a tombstone that keeps the old traveler and makes it give up its email address. */
-function createTombstone(
-  leaver: Identity,
-  { newId, now, wallClock }: UpdateRuntime,
-  { connection: { lateMs }, predecessor }: { connection: Connection; predecessor: Succession },
-): Identity {
-  const { progress, origin } = leaver;
+/** Creates a tombstone that keeps the traveler of a leaver, whose SCIM user is that of another person now. */
+function createTombstone(leaver: Identity, { newId, now, wallClock }: UpdateRuntime): Identity {
+  const { origin } = leaver;
   const deletedAt = wallClock();
-  const writtenAt = now();
-  const sent = { ...progress.late?.sent, archived: [false] };
   // A departure that waits for an admin, or was discarded, stays so. Any other needs a version of its own: no decision has been made about it,
   // no attempt has archived its traveler, and an admin can discard it.
   const isUndecided = isDepartureCause(leaver.hold?.cause) || isKeptActive(leaver);
@@ -152,105 +71,36 @@ function createTombstone(
     ...leaver,
     ...decided,
     ...{ id: newId(), revision: 1, state: 'dirty', deletedAt, lastModified: deletedAt },
-    ...{ leasedUntil: undefined, nextAttemptAt: undefined, attempts: 0, waitingFor: undefined },
-    origin: {
-      ...withoutReturn(origin),
-      departure: departureOf(leaver),
-      ...(isLeftActive(leaver) ? { statedDeparture: { version: 1, isRepeated: true } } : {}),
-      givesEmailUp: true,
-      successor: toSuccessor(predecessor, leaver),
-    },
-    // A call that was sent for the live user may still be in flight.
-    ...{
-      writtenAt,
-      progress: { ...progress, late: { creates: [], ...progress.late, sent, checkAt: writtenAt + lateMs } },
-    },
+    ...{ leasedUntil: undefined, nextAttemptAt: undefined, attempts: 0 },
+    ...{ writtenAt: now(), waitingFor: undefined },
+    origin: { ...origin, departure: departureOf(leaver), successor: toSuccessor(3, leaver) },
   };
-}
-
-function withoutReturn({
-  returnedAt: _,
-  returnAt: _returnAt,
-  leaverKeptActive: _kept,
-  ...origin
-}: Origin): Origin {
-  return origin;
-}
-
-/**
- * True for a user whose return is held, and whose traveler is active, because the departure before was held or discarded. A departure that
- * follows waits for an admin, too.
- */
-export function isLeftActive(identity: Identity): boolean {
-  const { applied, hold, origin, travelId } = identity;
-  if (travelId === undefined || !isReturnHeld(identity)) return false;
-  const isHeld = hold?.cause === 'return' || isDepartureCause(hold?.cause);
-  return origin.leaverKeptActive === true || (isHeld && applied['archived']?.sent !== true);
 }
 
 /** Saves the values with the deactivation, because they may change before the user is reactivated. */
-function nextOrigin({ before, after, kind, statesDeparture }: UserWrite, now: number): Origin {
-  const { statedDeparture: _, departure, returnedAt, ...origin } = before.origin;
-  const { baseline, givesEmailUp, successor, countedParts: counted, ...others } = origin;
+function nextOrigin({ before, after, kind, statesDeparture, stated }: UserWrite, now: number): Origin {
+  const { statedDeparture: _, departure: _departure, ...origin } = originAfterStatement(before, stated);
+  const { baseline, successor, countedParts: counted, ...others } = origin;
   const countedParts = countChangedParts(before.desired, after, counted);
-  const imported = kind === 'replace' ? undefined : before.claimed ? baseline : before.desired;
+  const isImported = kind === 'patch' || origin.stated !== undefined;
+  const imported = before.claimed ? baseline : before.desired;
+  // A user who is activated again is no leaver any more.
+  const keptSuccessor = isActive(after) && isInactive(before) ? undefined : successor;
   const kept = {
     ...others,
-    ...(imported === undefined ? {} : { baseline: imported }),
+    ...(isImported && imported !== undefined ? { baseline: imported } : {}),
     ...(countedParts === undefined ? {} : { countedParts }),
+    ...(keptSuccessor === undefined ? {} : { successor: keptSuccessor }),
   };
-  if (!isActive(after))
-    return {
-      ...kept,
-      departure: lastDeparture(before, after, now),
-      statedDeparture: statedDepartureAfter(before, {
-        isStated: statesDeparture,
-        wasLeftActive: isLeftActive(before),
-      }),
-      ...(givesEmailUp ? { givesEmailUp } : {}),
-      ...(successor ? { successor } : {}),
-    };
-  // A user who is activated again is no leaver any more.
-  const isRecent = !isInactive(before) && (isReturnRecent(before.origin, now) || isReturnHeld(before));
+  if (isActive(after)) return kept;
   return {
-    ...(isPassedOn(successor) ? withoutPredecessor(kept) : kept),
-    ...(isRecent && departure && returnedAt !== undefined ? { departure, returnedAt } : {}),
-    ...(successor?.effect === 'bothActive' ? { successor } : {}),
+    ...kept,
+    departure: lastDeparture(before, now),
+    statedDeparture: statedDepartureAfter(before, { isStated: statesDeparture }),
   };
 }
 
-/** True for a leaver whose traveler another user has: activated again, it is a joiner. */
-function isPassedOn(successor: Succession | undefined): boolean {
-  return successor?.effect === 'passedOn' || successor?.effect === 'revived';
-}
-
-function withoutPredecessor({ predecessor: _, ...origin }: Origin): Origin {
-  return origin;
-}
-
-/**
- * Returns the values of the person to whom the traveler belongs, when the user is inactive. While a return is held, that is the person who
- * left before, and not the one who has the user now.
- */
-export function lastDeparture(before: Identity, after: ScimResource, now: number): Departure {
-  const isKnown = isInactive(before) || (isReturnHeld(before) && before.origin.departure !== undefined);
-  return isKnown ? departureOf(before) : presentDeparture(before, after, now);
-}
-
-/** Returns the values of a user who leaves now. A value that only the write has that ends the user's time counts, too. */
-function presentDeparture(
-  { desired, connection }: Pick<Identity, 'desired' | 'connection'>,
-  after: ScimResource,
-  at: number,
-): Departure {
-  const { connection: _, ...before } = personalValuesOf(desired, connection);
-  const last = personalValuesOf(after, connection);
-  return {
-    ...before,
-    externalId: before.externalId ?? last.externalId,
-    employeeNumber: before.employeeNumber ?? last.employeeNumber,
-    givenName: before.givenName ?? last.givenName,
-    familyName: before.familyName ?? last.familyName,
-    at,
-  };
+/** Returns the values that the user had when it became inactive; the present ones of a user who leaves now. */
+export function lastDeparture(before: Identity, now: number): Departure {
+  return isInactive(before) ? departureOf(before) : { ...personalValuesOf(before.desired), at: now };
 }

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LeftOutValue } from '../../schema/left-out.ts';
 import { extensionsOf, isActive, type ScimResource } from '../../schema/resource.ts';
+import { type StatedPath, wholeResource } from '../../schema/stated-attributes.ts';
 import type { ConnectionModes } from '../../store/connection-modes.ts';
 import type { Connection } from '../connection.ts';
 import type { Groups, Memberships } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
-import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isKeptActive } from '../reconcile/guard.ts';
-import { statedPart } from '../reconcile/pause.ts';
+import { statesAnew } from '../reconcile/restored/statements.ts';
 import { inheritsMemberships, type PendingWrite, repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from '../reconcile/run/notify-dependents.ts';
 import type { BudgetedAttempt, ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
@@ -21,8 +21,7 @@ import { hasSameLeftOut, leftOutAfter, withLeftOut } from './left-out-values.ts'
 import { listUsers, type ScanQueue, toUserViews, type UserQuery, type UserView } from './list-users.ts';
 import type { OwnUsers } from './own-users.ts';
 import { isOwnUser, notFoundError, refuseToEndOwnUser, throwIfArchiveRefused } from './refused-departures.ts';
-import { findNumberHolders } from './takeover.ts';
-import { isReturn, type UserWrite, updateUser } from './update-user.ts';
+import { updateUser } from './update-user.ts';
 
 /** Returns the new desired state of a user. `report` receives the values of the request that it does not have. */
 export type UserChange = (
@@ -42,7 +41,7 @@ export interface UserServiceDeps {
   reconcileWithinBudget: ReconcileWithinBudget;
   scanQueue: ScanQueue;
   ownUsers: Pick<OwnUsers, 'lastKnown'>;
-  modes: Pick<ConnectionModes, 'pausedAt' | 'shadowSince'>;
+  modes: Pick<ConnectionModes, 'shadowSince'>;
   connectionOf(id: string): Connection;
   wake(): void;
   runtime: Runtime;
@@ -63,7 +62,7 @@ export function userService(deps: UserServiceDeps) {
     list: (connection: string, query: UserQuery) => listUsers(deps, deps.connectionOf(connection), query),
     /**
      * Applies a pure change to the desired state. `change` may throw to refuse the version, and may be called several times.
-     * A change without effect leaves version and lastModified alone.
+     * A change without effect leaves version and lastModified alone. `stated` returns what a PATCH states, whether or not that is new.
      */
     change: (
       connection: string,
@@ -71,7 +70,8 @@ export function userService(deps: UserServiceDeps) {
       change: UserChange,
       kind: 'replace' | 'patch',
       requestId?: string,
-    ) => updateDesired(deps, deps.connectionOf(connection), { id, change, kind, requestId }),
+      stated: () => readonly StatedPath[] = () => (kind === 'replace' ? wholeResource : []),
+    ) => updateDesired(deps, deps.connectionOf(connection), { id, change, kind, requestId, stated }),
     /**
      * Deletes the user: a tombstone remains, and the traveler is archived or deleted. `check` may throw to refuse the
      * version.
@@ -123,11 +123,10 @@ async function create(
 }
 
 /** The leavers of this connection whose travelers give up their address for a new user. */
-function leaversGivingEmailUp({ id: connection }: Connection, { changes }: PendingWrite): string[] {
+function leaversGivingEmailUp({ id: connection }: Connection, { identity, changes }: PendingWrite): string[] {
+  if (identity.waitingFor === undefined) return [];
   return changes.flatMap((change) =>
-    change.kind === 'noteSuccessor' && change.givesEmailUp && change.connection === connection
-      ? [change.id]
-      : [],
+    change.kind === 'noteSuccessor' && change.connection === connection ? [change.id] : [],
   );
 }
 
@@ -138,7 +137,7 @@ function leaversGivingEmailUp({ id: connection }: Connection, { changes }: Pendi
 async function wakeLeavers(deps: UserServiceDeps, { changes }: PendingWrite): Promise<void> {
   if (changes.some(({ kind }) => kind === 'noteSuccessor' || kind === 'giveUpTraveler')) deps.wake();
   for (const change of changes) {
-    if (change.kind !== 'giveUpTraveler' || change.origin.successor === undefined) continue;
+    if (change.kind !== 'giveUpTraveler') continue;
     const { connection, id } = change;
     const leaver = await deps.identities.findById(connection, id);
     const values = leaver ? referenceValuesOf(leaver) : [id];
@@ -151,6 +150,7 @@ interface UserUpdate {
   change: UserChange;
   kind: 'replace' | 'patch';
   requestId: string | undefined;
+  stated: () => readonly StatedPath[];
 }
 
 async function updateDesired(
@@ -173,25 +173,22 @@ async function updateDesired(
       if (!stored.parse().claimed) throw notFoundError();
       if (!isActive(after)) await refuseToEndOwnUser(deps, stored.parse());
     }
-    // During a pause, the traveler may differ from what the IdP states, although the stored user does not.
-    const isPaused = deps.modes.pausedAt(connection.id) !== undefined;
-    if (isSame && stored.canAnswerNoOp && reported.length === 0 && !isPaused)
-      return toUserView(deps, connection.id, view);
+    if (isSame && stored.canAnswerNoOp && reported.length === 0) return toUserView(deps, connection.id, view);
     const before = stored.parse();
     const { kind, requestId } = update;
+    const stated = before.origin.stated === undefined ? [] : update.stated();
     const statesDeparture = statesInactive(before, update.change);
     const isHeldAgain = isSame && statesDeparture && isKeptActive(before);
     const leftOut = leftOutAfter(before, { after, kind, reported });
-    const isUnchanged = isSame && before.claimed && !isHeldAgain;
-    if (isUnchanged && hasSameLeftOut(before, leftOut) && !isPaused)
+    const isUnchanged = isSame && before.claimed && !isHeldAgain && !statesAnew(before, stated);
+    if (isUnchanged && hasSameLeftOut(before, leftOut))
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
       ? markForFindings(before)
-      : await changeUser(deps, connection, { before, after, kind, statesDeparture });
+      : updateUser(deps.runtime, { before, after, kind, statesDeparture, stated });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
-    const stated = isPaused && kind === 'patch' ? statedBy(update.change, before) : undefined;
-    const write = { identity, before, changes, references, generation: stored.generation, requestId, stated };
+    const write = { identity, before, changes, references, generation: stored.generation, requestId };
     const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, () =>
       markReferrersDirty(deps, before, identity),
     );
@@ -202,27 +199,6 @@ async function updateDesired(
       await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
     return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
   });
-}
-
-/** Returns what a PATCH states of the user. */
-function statedBy(change: UserChange, { desired, version }: Identity): ScimResource {
-  return statedPart(desired, (known) => change(known, version, () => {}));
-}
-
-async function changeUser(
-  deps: UserServiceDeps,
-  connection: Connection,
-  write: UserWrite,
-): Promise<Pick<PendingWrite, 'identity' | 'changes'>> {
-  const numberHolders = isReturn(write, deps.runtime.wallClock())
-    ? await run(
-        findNumberHolders(write.after),
-        carriedOutBy({
-          findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
-        }),
-      )
-    : [];
-  return updateUser(deps.runtime, connection, { ...write, numberHolders });
 }
 
 /** Returns the write of a request that changes nothing but the findings. The version stays: the user is the same. */

@@ -53,9 +53,7 @@ export async function deletePerson(
     await removeFromReferrers(database, scope, { person, now });
     await removeFromGroups(tx, scope, { ids: namesOf(person), at: now });
   }
-  // It may name the person. It is computed again.
-  await tx.updateTable('rules_change').set({ effect: null }).where('account', '=', account).execute();
-  // So may the names of these credentials.
+  // The names of these credentials may name the person.
   for (const table of ['travel_api_key', 'oauth_client'] as const)
     await tx
       .deleteFrom(table)

@@ -84,10 +84,10 @@ async function moveMemberRows(tx: Kysely<Tables>, scope: Scope, { id, heir }: Su
     .set({ user_id: heir.id })
     .where(inScope(scope))
     .where('user_id', '=', id)
-    .where('group_id', 'not in', (of) =>
+    .where('name_key', 'not in', (of) =>
       of
         .selectFrom('former_member as own')
-        .select('own.group_id')
+        .select('own.name_key')
         .where(inScope(scope, 'own'))
         .where('own.user_id', '=', heir.id),
     )
@@ -115,18 +115,22 @@ export async function deleteUnclaimedOf(
   );
 }
 
-const selectRivals = compiledQuery((db, { account, connection, travelId, keep }: LinkedTraveler) =>
-  db
-    .selectFrom('identity')
-    .select(['id', 'connection_id'])
-    .where('account', '=', account)
-    .where('travel_id', '=', travelId)
-    .where('claimed', '=', sql.lit(0))
-    .where((row) => row.or([row('connection_id', '<>', connection), row('id', '<>', keep)])),
-);
+const selectRivals = compiledQuery((db, linked: LinkedTraveler) => rivalsOf(db, linked));
+
+/** Selects the unclaimed identities of the account that have the traveler, except for `keep`. */
+export function rivalsOf(db: Kysely<Tables>, { account, connection, travelId, keep }: LinkedTraveler) {
+  return db
+    .selectFrom('identity as rival')
+    .select(['rival.id', 'rival.connection_id'])
+    .where('rival.account', '=', account)
+    .where('rival.travel_id', '=', travelId)
+    .where('rival.claimed', '=', sql.lit(0))
+    .where((row) => row.or([row('rival.connection_id', '<>', connection), row('rival.id', '<>', keep)]));
+}
 
 interface LinkedTraveler extends Scope {
-  travelId: string;
+  /** Null if there is none. */
+  travelId: string | null;
   keep: string;
 }
 
@@ -268,8 +272,7 @@ function updateToDue(tx: Kysely<Tables>) {
 }
 
 /**
- * Deletes the departures of people, what counts for changes of their groups, and their former memberships, in all connections of the account,
- * by their SCIM ids and travel ids.
+ * Deletes the departures of people and their former memberships, in all connections of the account, by their SCIM ids and travel ids.
  */
 export async function deleteDepartures(
   tx: Kysely<Tables>,
@@ -277,8 +280,11 @@ export async function deleteDepartures(
   ids: (string | null)[],
 ): Promise<void> {
   const people = ids.filter((id) => id !== null);
-  for (const table of ['departure', 'membership_change'] as const)
-    await tx.deleteFrom(table).where('account', '=', account).where('identity_id', 'in', people).execute();
+  await tx
+    .deleteFrom('departure')
+    .where('account', '=', account)
+    .where('identity_id', 'in', people)
+    .execute();
   await tx
     .deleteFrom('former_member')
     .where('account', '=', account)

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import { compiledInsert, compiledQuery } from '../sql/queries.ts';
-import { contactKeys, isNamingKey, namingSearchKey } from '../sql/search-keys.ts';
+import { contactKeys } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 
 interface EmailOwner {
@@ -48,36 +48,18 @@ const deleteKey = compiledQuery((db, key: Tables['identity_email']) =>
 );
 
 /** Replaces the email keys of an identity, if they have changed. */
-export async function replaceEmailKeys(tx: Kysely<Tables>, scope: Scope, owner: EmailOwner): Promise<void> {
-  await replaceKeys(tx, scope, {
-    id: owner.id,
-    keys: contactKeys(owner.desired),
-    isReplaced: (key) => !isNamingKey(key),
-  });
-}
-
-/** Replaces the keys of the values by which others name an identity as their manager, if they have changed. */
-export async function replaceNamingKeys(
+export async function replaceEmailKeys(
   tx: Kysely<Tables>,
   scope: Scope,
-  { id, attribute, values }: { id: string; attribute: string; values: string[] },
-): Promise<void> {
-  const keys = values.map((value) => namingSearchKey(attribute, value));
-  await replaceKeys(tx, scope, { id, keys, isReplaced: isNamingKey });
-}
-
-async function replaceKeys(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  { id, keys, isReplaced }: { id: string; keys: string[]; isReplaced: (key: string) => boolean },
+  { id, desired }: EmailOwner,
 ): Promise<void> {
   const ofIdentity = tx
     .selectFrom('identity_email')
     .select('email_key')
     .where(inScope(scope))
     .where('identity_id', '=', id);
-  const before = (await ofIdentity.execute()).map(({ email_key }) => email_key).filter(isReplaced);
-  const after = new Set(keys);
+  const before = (await ofIdentity.execute()).map(({ email_key }) => email_key);
+  const after = new Set(contactKeys(desired));
   if (before.length === after.size && before.every((key) => after.has(key))) return;
   if (before.length > 0)
     await tx

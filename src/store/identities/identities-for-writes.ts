@@ -1,5 +1,4 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { Identity } from '../../provisioning/identity.ts';
 import type {
   NewUser,
   NewUserCondition,
@@ -10,7 +9,7 @@ import { equalInScope, inScope, type Scope, type ScopedId } from '../connection-
 import { inGroups, toShownIdentity } from '../lists/list-definitions.ts';
 import { withoutIndex } from '../lists/list-filter.ts';
 import { compiledQuery } from '../sql/queries.ts';
-import { caseFoldedKey, exactKey, numberSearchKey } from '../sql/search-keys.ts';
+import { caseFoldedKey, exactKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 import { toIdentity } from './identity-row.ts';
 
@@ -27,7 +26,9 @@ export async function findForWrite(db: Kysely<Tables>, key: ScopedId): Promise<S
       row.state !== 'refused' &&
       row.state !== 'held' &&
       row.decision === '' &&
-      !row.origin.includes('"leftOut"'),
+      !row.origin.includes('"leftOut"') &&
+      // What it states of a restored person counts, also where the stored value is equal.
+      !row.origin.includes('"stated"'),
     hasReferences: row.has_references === 1,
     generation: row.generation ?? 0,
     parse: () => toIdentity(row),
@@ -49,9 +50,6 @@ const selectForWrite = compiledQuery((db, key: ScopedId) =>
     .where(inScope(key))
     .where('id', '=', key.id),
 );
-
-/** The maximum number of identities that are returned as waiting for one address; more than ever occur. */
-export const MAX_WAITERS = 100;
 
 /** Reads the identities with the userName, externalId or address of a new user. */
 export async function findForNewUser(
@@ -75,82 +73,42 @@ export async function findForNewUser(
     travelEmail: by('travelEmail'),
     holder: holders.find(({ deletedAt }) => deletedAt === undefined) ?? holders[0],
     creator: by('creator')[0],
-    employeeNumber: withoutPlaceholder(by('employeeNumber')),
-    waiters: by('waiter'),
     generation: inForce?.generation ?? 0,
   };
 }
 
-type Match = 'userName' | 'externalId' | 'travelEmail' | 'holder' | 'creator' | 'waiter' | 'employeeNumber';
-
-/** The maximum number of people with one employee number that are compared; more have a placeholder, such as "n/a". */
-const MAX_NUMBER_HOLDERS = 20;
-
-function withoutPlaceholder(holders: Identity[]): Identity[] | undefined {
-  return holders.length > MAX_NUMBER_HOLDERS ? undefined : holders;
-}
-
-/** Finds the identities of an account by employee number. */
-export async function findByEmployeeNumber(
-  db: Kysely<Tables>,
-  account: string,
-  number: string,
-): Promise<Identity[] | undefined> {
-  const rows = await withNumber(db, { account, employeeNumber: numberSearchKey(number) })
-    .selectAll('identity')
-    .limit(sql.lit(MAX_NUMBER_HOLDERS + 1))
-    .execute();
-  return withoutPlaceholder(rows.map(toIdentity));
-}
-
-interface NumberKey {
-  account: string;
-  employeeNumber: string | null;
-}
-
-/** Searches each connection of the account, because the index of the keys begins with it. */
-function withNumber(db: Kysely<Tables>, { account, employeeNumber }: NumberKey) {
-  return db
-    .selectFrom('identity')
-    .where('identity.account', '=', account)
-    .where('identity.claimed', '=', sql.lit(1))
-    .where(
-      sql<SqlBool>`(identity.connection_id, identity.id) in (
-        select of_number.connection_id, of_number.identity_id from identity_email as of_number
-        where of_number.account = ${account} and of_number.email_key = ${employeeNumber}
-          and of_number.connection_id in (select connection.id from connection where connection.account = ${account}))`,
-    );
-}
+type Match = 'userName' | 'externalId' | 'travelEmail' | 'holder' | 'creator';
 
 interface NewUserKeys extends Scope {
   userName: string;
   externalId: string | null;
   email: string | null;
-  employeeNumber: string | null;
 }
 
-function toKeys(scope: Scope, { userName, externalId, email, employeeNumber }: NewUser): NewUserKeys {
+function toKeys(scope: Scope, { userName, externalId, email }: NewUser): NewUserKeys {
   return {
     userName: caseFoldedKey(userName),
     externalId: externalId === undefined ? null : exactKey(externalId),
     email: email === undefined ? null : caseFoldedKey(email),
-    employeeNumber: employeeNumber === undefined ? null : numberSearchKey(employeeNumber),
     ...scope,
   };
 }
 
 /** The placeholders of `isNewUser`. */
 export interface ConditionKeys extends NewUserKeys {
-  generation: number;
+  /** Null without a condition. */
+  generation: number | null;
 }
 
-export function toConditionKeys(scope: Scope, { generation, ...user }: NewUserCondition): ConditionKeys {
-  return { generation, ...toKeys(scope, user) };
+export function toConditionKeys(scope: Scope, condition: NewUserCondition | undefined): ConditionKeys {
+  const noUser = { userName: '', externalId: undefined, employeeNumber: undefined, email: undefined };
+  return { generation: condition?.generation ?? null, ...toKeys(scope, condition ?? noUser) };
 }
 
-/** The condition that a user has no match, and that the rules in force are of this generation. */
+/** The condition that a user has no match, and that the rules in force are of this generation; true without a condition. */
 export function isNewUser(db: Kysely<Tables>, keys: ConditionKeys): RawBuilder<SqlBool> {
-  return sql`not ${hasMatch(db, keys)} and ${generationInForce(db, keys)} = ${keys.generation}`;
+  const generation = sql`cast(${keys.generation} as bigint)`;
+  return sql`(${generation} is null or (not ${hasMatch(db, keys)} and ${generationInForce(db, keys)} = ${generation}))`;
 }
 
 function hasMatch(db: Kysely<Tables>, keys: NewUserKeys): RawBuilder<SqlBool> {
@@ -164,15 +122,11 @@ function selectMatches(db: Kysely<Tables>, keys: NewUserKeys) {
   const queries = matchQueries(db, keys);
   const select = (match: Match) =>
     queries[match].selectAll('identity').select(sql<Match>`${sql.lit(match)}`.as('match'));
-  const waiters = select('waiter').limit(sql.lit(MAX_WAITERS));
-  const numbers = select('employeeNumber').limit(sql.lit(MAX_NUMBER_HOLDERS + 1));
   return select('userName')
     .unionAll(select('externalId'))
     .unionAll(select('travelEmail'))
     .unionAll(select('holder'))
-    .unionAll(select('creator'))
-    .unionAll(db.selectFrom(waiters.as('waiters')).selectAll())
-    .unionAll(db.selectFrom(numbers.as('numbers')).selectAll());
+    .unionAll(select('creator'));
 }
 
 function matchQueries(db: Kysely<Tables>, keys: NewUserKeys) {
@@ -186,8 +140,6 @@ function matchQueries(db: Kysely<Tables>, keys: NewUserKeys) {
     travelEmail: own.where('travel_email_key', '=', email),
     holder: claimed.where('travel_email_key', '=', email).where(isLinked('identity')),
     creator: claimed.where('creating_key', '=', email),
-    waiter: inAccount.where('waiting_for', '=', email),
-    employeeNumber: withNumber(db, keys),
   } satisfies Record<Match, unknown>;
 }
 

@@ -15,29 +15,15 @@ import { listByUniqueValue } from '../lists/list-lookup.ts';
 import { listRows } from '../lists/list-query.ts';
 import type { Database } from '../sql/database.ts';
 import { compiledQuery } from '../sql/queries.ts';
-import {
-  attributeKey,
-  caseFoldedKey,
-  exactKey,
-  namingSearchKey,
-  numberSearchKey,
-} from '../sql/search-keys.ts';
+import { attributeKey, caseFoldedKey, exactKey, numberSearchKey } from '../sql/search-keys.ts';
 import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed, moveToHeir } from './delete-identities.ts';
-import { replaceNamingKeys } from './email-keys.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import {
-  findByEmployeeNumber,
-  findForNewUser,
-  findForWrite,
-  isLinked,
-  MAX_WAITERS,
-} from './identities-for-writes.ts';
+import { findForNewUser, findForWrite, isLinked } from './identities-for-writes.ts';
 import { type IdentityWrites, identityWrites, type WriteContext } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
-import { lockIdentity } from './references.ts';
 import { linkTraveler, noteSuccessor, releaseTraveler, unlinkTraveler } from './traveler-links.ts';
 
 /** Returns the store of identities. */
@@ -65,10 +51,9 @@ export function identities(database: Database): Identities {
       const { total, rows, next } = await listRows({ definition: identityList, scope, query, scan });
       return { total, identities: rows, next };
     },
-    list: async (connection, query, scan, hidden = hidesNobody) => {
+    list: async (connection, query, scan, hidden) => {
       const scope = { db, ...scopeOf(connection) };
-      const isFiltered = scan.residual || hidden.areUnclaimed;
-      const found = isFiltered ? undefined : await listByUniqueValue(scope, query, hidden);
+      const found = scan.residual ? undefined : await listByUniqueValue(scope, query, hidden);
       return found ?? listRows({ definition: userListWithout(scope, hidden), scope, query, scan });
     },
     commit: async (connection, changes) => {
@@ -79,33 +64,11 @@ export function identities(database: Database): Identities {
       if (isInserted) await updateStatistics(1).catch(() => {});
       return result;
     },
-    saveNamingValues: (...naming) => saveNamingValues(database, ...naming),
     findHolder: (account, match) => findHolder(db, account, match),
     isWaitedFor: (account, email, except) => isWaitedFor(db, { account, email, except }),
-    findByEmployeeNumber: (account, number) => findByEmployeeNumber(db, account, number),
     isErased: async (account, travelId) => (await findErasedTravelers(db, account, [travelId])).size > 0,
-    findWaiters: async (account, email) => {
-      const rows = await selectWaiters(db, account, email).selectAll().limit(sql.lit(MAX_WAITERS)).execute();
-      return rows.map(toIdentity);
-    },
   };
 }
-
-/** If the identity was erased meanwhile, saves nothing. */
-function saveNamingValues(
-  { dialect, transaction, scopeOf }: Database,
-  ...[connection, id, naming]: Parameters<Identities['saveNamingValues']>
-): Promise<void> {
-  return transaction(
-    async (tx) => {
-      const owner = { ...scopeOf(connection), id };
-      if (await lockIdentity(tx, dialect, owner)) await replaceNamingKeys(tx, owner, { ...owner, ...naming });
-    },
-    { durable: false },
-  );
-}
-
-const hidesNobody = { areUnclaimed: false, travelId: undefined };
 
 function toFirstIdentity({ rows: [row] }: QueryResult<IdentityTable>): Identity | undefined {
   return row && toIdentity(row);
@@ -140,10 +103,6 @@ async function findIdentities(db: Kysely<Tables>, scope: Scope, match: IdentityM
     .orderBy('id', 'desc');
   const owners = (key: string) =>
     db.selectFrom('identity_email').select('identity_id').where(inScope(scope)).where('email_key', '=', key);
-  if (match.by === 'naming') {
-    const key = namingSearchKey(match.attribute, match.value);
-    return (await newestFirst.where('id', 'in', owners(key)).execute()).map(toIdentity);
-  }
   const { by, value } = match;
   if (by === 'email')
     return (await newestFirst.where('id', 'in', owners(caseFoldedKey(value))).execute()).map(toIdentity);
@@ -176,22 +135,14 @@ async function findHolder(
     .where(isLinked('identity'))
     .orderBy((of) => of.case().when('deleted_at', 'is', null).then(sql.lit(0)).else(sql.lit(1)).end())
     .orderBy('created_at', 'desc');
-  const emailKey = 'travelEmail' in match ? caseFoldedKey(match.travelEmail) : '';
   const found =
     'creating' in match
       ? claimed.where('creating_key', '=', caseFoldedKey(match.creating))
       : 'travelId' in match
         ? linked.where('travel_id', '=', match.travelId)
-        : linked.where('travel_email_key', '=', 'travelEmailKey' in match ? match.travelEmailKey : emailKey);
+        : linked.where('travel_email_key', '=', caseFoldedKey(match.travelEmail));
   const row = await found.executeTakeFirst();
   return row && toIdentity(row);
-}
-
-function selectWaiters(db: Kysely<Tables>, account: string, email: string) {
-  return db
-    .selectFrom('identity')
-    .where('account', '=', account)
-    .where('waiting_for', '=', caseFoldedKey(email));
 }
 
 /** Inactive people do not count: they do not need the address now. */
@@ -199,8 +150,11 @@ async function isWaitedFor(
   db: Kysely<Tables>,
   { account, email, except }: { account: string; email: string; except: string },
 ): Promise<boolean> {
-  const waiter = await selectWaiters(db, account, email)
+  const waiter = await db
+    .selectFrom('identity')
     .select('id')
+    .where('account', '=', account)
+    .where('waiting_for', '=', caseFoldedKey(email))
     .where('id', '<>', except)
     .where('active', '=', sql.lit(1))
     .where('deleted_at', 'is', null)
@@ -270,7 +224,7 @@ async function applyChange(
     case 'link':
       return doneIf(await linkTraveler(context, change));
     case 'unlink':
-      return doneIf(await unlinkTraveler(tx, { ...scope, id: change.id }));
+      return doneIf(await unlinkTraveler(tx, scope, change));
     case 'deleteUnclaimed': {
       if (change.heir) await moveToHeir(tx, scope, { id: change.id, heir: change.heir });
       const deleted = await deleteUnclaimed(tx, (row) =>

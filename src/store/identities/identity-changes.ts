@@ -8,18 +8,25 @@ import {
 } from 'kysely';
 import type { Decision, Identity, Progress } from '../../provisioning/identity.ts';
 import type { IdentityChange } from '../../provisioning/store-ports.ts';
+import { isActive } from '../../schema/resource.ts';
 import { inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { keepDeletedMembers, restoreDeletedMembers } from '../lists/deleted-members.ts';
 import { type CountedIdentity, countIdentities, isLive } from '../lists/list-counters.ts';
 import { identityTables } from '../migrations/identity-tables.ts';
-import { type Dialect, timeAfter } from '../sql/dialect.ts';
+import { type Dialect, isDue, timeAfter } from '../sql/dialect.ts';
 import { compiledQuery, parseJson, pick, toJson } from '../sql/queries.ts';
-import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
-import { insertEmailKeys, replaceEmailKeys, updateEmailKeys } from './email-keys.ts';
+import { insertEmailKeys, updateEmailKeys } from './email-keys.ts';
 import { type ConditionKeys, isLinked, isNewUser, toConditionKeys } from './identities-for-writes.ts';
-import { progressColumns, toAppliedJson, toRow, writeTime, writtenColumns } from './identity-row.ts';
+import {
+  progressColumns,
+  toAppliedJson,
+  toIdentity,
+  toRow,
+  writtenColumns,
+  writtenNames,
+} from './identity-row.ts';
 
 /** The transaction of a write, and the connection of the identities. */
 export interface WriteContext {
@@ -48,44 +55,43 @@ export interface IdentityWrites {
 
 /** Returns the writes of the IdP for a database of this dialect. */
 export function identityWrites(dialect: Dialect): IdentityWrites {
-  const updateOf = leasedUpdates(dialect);
-  return {
-    insert: identityInsert(dialect),
-    update: async (context, change) => {
-      const { identity, lease } = change;
-      if (lease && (await updateAndLease(context, updateOf, { identity, lease }))) return 'done';
-      const result = await updateExpected(context, change);
-      return result === 'done' && lease ? 'unleased' : result;
-    },
-  };
+  return { insert: identityInsert(dialect), update: identityUpdate(dialect) };
 }
 
 function identityInsert(dialect: Dialect): IdentityWrites['insert'] {
-  const insertAlways = compiledQuery((db, values: InsertValues) =>
-    insertSelected(db, selectValues(db, dialect, values)),
-  );
-  const insertIfNew = compiledQuery((db, values: InsertValues & ConditionKeys) =>
-    insertSelected(db, selectValues(db, dialect, values).where(isNewUser(db, values))),
+  const insertIfFree = compiledQuery((db, values: InsertValues) =>
+    db
+      .insertInto('identity')
+      .columns(columnNames)
+      .expression(
+        selectValues(db, dialect, values)
+          .where(isNewUser(db, values))
+          .where(({ not, exists }) => not(exists(selectEmailHolder(db, values)))),
+      ),
   );
   return async ({ tx, scope }, { identity, condition, lease }) => {
     const { id, claimed, travelId } = identity;
     if (claimed && travelId !== undefined) await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
     const row = { ...toRow(identity, scope.account), lease_token: lease?.token ?? null };
-    const values = { ...row, ms: lease?.ms ?? null, now: lease?.now ?? 0 };
-    const { numAffectedRows } = condition
-      ? await insertIfNew(tx, { ...values, ...toConditionKeys(scope, condition) })
-      : await insertAlways(tx, values);
+    const { numAffectedRows } = await insertIfFree(tx, {
+      ...row,
+      ...toConditionKeys(scope, condition),
+      ...{ reserved: travelId === undefined ? row.creating_key : null },
+      ...{ ms: lease?.ms ?? null, now: lease?.now ?? 0 },
+    });
     if (numAffectedRows !== 1n) return false;
     await countIdentities(tx, scope, [{ now: row }]);
     await insertEmailKeys(tx, scope, [identity]);
-    // After the insert: the reserved address then refuses others until the end of the transaction, so a traveler with it is either
-    // linked already or will not be.
-    return !(await isReservedEmailTaken(tx, scope, identity));
+    return true;
   };
 }
 
-/** The columns of a new identity, and the duration and beginning of its lease; the duration is null without a lease. */
-interface InsertValues extends IdentityTable {
+/**
+ * The columns of a new identity, the condition, the address that no traveler may have, and the duration and beginning of the lease; the
+ * duration is null without a lease.
+ */
+interface InsertValues extends IdentityTable, ConditionKeys {
+  reserved: string | null;
   ms: number | null;
   now: number;
 }
@@ -99,177 +105,161 @@ function selectValues(db: Kysely<Tables>, dialect: Dialect, values: InsertValues
   );
 }
 
-function insertSelected(db: Kysely<Tables>, selection: ReturnType<typeof selectValues>) {
-  return db.insertInto('identity').columns(columnNames).expression(selection);
-}
-
 /**
- * Returns true if the traveler of an active user of the account now has the address that a new identity reserves. It was free when it was
- * checked before the transaction. That of a leaver does not prevent a create, which then gets 409.
+ * Selects the active user of the account whose traveler has the address that a new identity reserves. It was free when it was checked
+ * before the transaction. That of a leaver does not prevent a create, which then gets 409.
  */
-async function isReservedEmailTaken(
-  tx: Kysely<Tables>,
-  { account }: Scope,
-  { creating, travelId }: Identity,
-): Promise<boolean> {
-  if (creating === undefined || travelId !== undefined) return false;
-  return (await selectEmailHolder(tx, { account, key: caseFoldedKey(creating) })).rows.length > 0;
-}
-
-const selectEmailHolder = compiledQuery((db, { account, key }: { account: string; key: string }) =>
-  db
+function selectEmailHolder(db: Kysely<Tables>, { account, reserved }: InsertValues) {
+  return db
     .selectFrom('identity')
     .select('id')
     .where('account', '=', account)
-    .where('travel_email_key', '=', key)
+    .where('travel_email_key', '=', reserved)
     .where('claimed', '=', sql.lit(1))
     .where(isLinked('identity'))
     .where('active', '=', sql.lit(1))
-    .where('deleted_at', 'is', null)
-    .limit(sql.lit(1)),
-);
+    .where('deleted_at', 'is', null);
+}
 
-/** Changes columns of an identity. Returns false if there is no identity with this id that meets the condition. */
-export async function setColumns(
-  tx: Kysely<Tables>,
-  { id, ...scope }: ScopedId,
+/** The UPDATE of an identity: it changes columns of the one with this id, if that meets a condition. */
+export function updateIdentity(
+  db: Kysely<Tables>,
+  key: ScopedId,
   columns: (row: Row) => UpdateObject<Tables, 'identity'>,
   condition: (row: Row) => Expression<SqlBool>,
-): Promise<boolean> {
-  const { numUpdatedRows } = await tx
+) {
+  return db
     .updateTable('identity')
     .set(columns)
-    .where(inScope(scope))
-    .where('id', '=', id)
-    .where(condition)
-    .executeTakeFirst();
+    .where(inScope(key))
+    .where('id', '=', key.id)
+    .where(condition);
+}
+
+/** Changes columns of an identity. Returns false if there is no identity with this id that meets the condition. */
+export async function setColumns(...update: Parameters<typeof updateIdentity>): Promise<boolean> {
+  const { numUpdatedRows } = await updateIdentity(...update).executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
 export type Row = ExpressionBuilder<Tables, 'identity'>;
 
-/** Writes the IdP's columns of an identity that still has the expected version. */
-async function updateExpected(
-  context: WriteContext,
-  { identity, expected }: Change<'update'>,
-): Promise<'done' | 'stale'> {
-  const { tx, scope } = context;
-  const before = await tx
-    .selectFrom('identity')
-    .select(['claimed', 'travel_id', 'deleted_at', 'active'])
-    .where(inScope(scope))
-    .where('id', '=', identity.id)
-    .where('version', '=', expected)
-    .executeTakeFirst();
-  if (!before) return 'stale';
-  const becomesClaimed = before.claimed === 0 && identity.claimed;
-  if (becomesClaimed && before.travel_id !== null)
-    await deleteUnclaimedOf(tx, { ...scope, travelId: before.travel_id, keep: identity.id });
-  const columns = {
-    ...writtenColumns(identity),
-    // The traveler of an identity that becomes claimed already has these values.
-    ...(becomesClaimed ? { applied: toAppliedJson(identity.applied) } : {}),
-  };
-  const isWritten = await setColumns(
-    tx,
-    { ...scope, id: identity.id },
-    (row) => ({ ...columns, ...raisedColumns(row, writeTime(identity)) }),
-    (row) => row('version', '=', expected),
+function identityUpdate(dialect: Dialect): IdentityWrites['update'] {
+  const updateExpected = compiledQuery((db, values: WrittenValues) =>
+    updateIdentity(
+      db,
+      values,
+      (row) => writtenAndLeased(row, dialect, values),
+      (row) => row('version', '=', values.expected),
+    ).returning('lease_token'),
   );
-  if (!isWritten) return 'stale';
-  await replaceEmailKeys(tx, scope, identity);
-  await updateCountersAndGroups(context, columns, { before, identity });
-  return 'done';
+  return async (context, { identity, expected, lease }) => {
+    const { tx, scope } = context;
+    const key = { ...scope, id: identity.id };
+    // Whatever these columns contain changes with the version alone.
+    const before = lease?.before ?? (await readExpected(tx, key, expected));
+    if (!before) return 'stale';
+    const becomesClaimed = !before.claimed && identity.claimed;
+    if (becomesClaimed && before.travelId !== undefined)
+      await deleteUnclaimedOf(tx, { ...scope, travelId: before.travelId, keep: identity.id });
+    const { rows } = await updateExpected(tx, {
+      ...{ ...key, expected, writtenAt: identity.writtenAt ?? null, ...writtenColumns(identity) },
+      // The traveler of an identity that becomes claimed already has these values.
+      applied: becomesClaimed ? toAppliedJson(identity.applied) : null,
+      ...progressColumns(lease?.progress ?? {}),
+      ...{ token: lease?.token ?? null, now: lease?.now ?? 0, ms: lease?.ms ?? 0 },
+      known: lease?.before.revision ?? UNKNOWN_REVISION,
+    });
+    if (!rows[0]) return 'stale';
+    await updateEmailKeys(tx, scope, { ...identity, before: before.desired });
+    await updateCountersAndGroups(context, { before, identity });
+    return lease && rows[0].lease_token !== lease.token ? 'unleased' : 'done';
+  };
 }
 
-type Written = ReturnType<typeof writtenColumns>;
+async function readExpected(
+  tx: Kysely<Tables>,
+  { id, ...scope }: ScopedId,
+  expected: number,
+): Promise<Identity | undefined> {
+  const found = tx.selectFrom('identity').selectAll().where(inScope(scope)).where('id', '=', id);
+  const row = await found.where('version', '=', expected).executeTakeFirst();
+  return row && toIdentity(row);
+}
 
-/** The values of an update that takes the lease: `known` is the revision that was read, `now` and `ms` are those of the lease. */
-interface LeasedValues extends Written, ScopedId, ReturnType<typeof progressColumns> {
+/** The revision that no identity has: a write without a lease takes none. */
+const UNKNOWN_REVISION = -1;
+
+/** The values of a write: `known` is the revision that was read, `applied` is null if it stays, and `now` and `ms` are those of the lease. */
+interface WrittenValues
+  extends ScopedId,
+    ReturnType<typeof writtenColumns>,
+    ReturnType<typeof progressColumns> {
+  expected: number;
   known: number;
-  writtenAt: number;
-  lease_token: string;
+  writtenAt: number | null;
+  applied: string | null;
+  token: string | null;
   now: number;
   ms: number;
 }
 
-/**
- * Returns the update that writes these columns and takes the lease. There is one for each list of columns, because a database also
- * writes the index of a column whose value stays the same, if the statement names it.
- */
-function leasedUpdates(dialect: Dialect) {
-  const updateOf = (names: (keyof Written)[]) =>
-    compiledQuery((db, values: LeasedValues) =>
-      db
-        .updateTable('identity')
-        .set((row) => ({
-          ...pick(values, [...names, 'progress', 'check_at', 'lease_token']),
-          ...raisedColumns(row, values.writtenAt),
-          lease_until: timeAfter(dialect.now(values.now), values.ms),
-        }))
-        .where(inScope(values))
-        .where('id', '=', values.id)
-        .where('revision', '=', values.known)
-        .where('lease_token', 'is', null),
-    );
-  const updates = new Map<string, ReturnType<typeof updateOf>>();
-  return (names: (keyof Written)[]) => {
-    const update = updates.get(names.join()) ?? updateOf(names);
-    updates.set(names.join(), update);
-    return update;
+/** The columns that a write of the IdP changes. The lease and the progress change only if the identity is as it was read, and has no lease. */
+function writtenAndLeased(row: Row, dialect: Dialect, values: WrittenValues) {
+  const isFree = row.and([row('revision', '=', values.known), row('lease_token', 'is', null)]);
+  const ifFree = <Name extends 'lease_token' | 'lease_until' | 'progress' | 'check_at'>(
+    name: Name,
+    value: Expression<IdentityTable[Name]>,
+  ) => row.case().when(isFree).then(value).else(row.ref(name)).end();
+  return {
+    ...pick(values, writtenNames),
+    revision: row('revision', '+', 1),
+    seen_at: laterSeenAt(row, values.writtenAt),
+    applied: row.fn.coalesce(row.cast<string>(row.val(values.applied), 'text'), 'applied'),
+    lease_token: ifFree('lease_token', row.cast(row.val(values.token), 'text')),
+    lease_until: ifFree('lease_until', timeAfter(dialect.now(values.now), values.ms)),
+    progress: ifFree('progress', row.cast(row.val(values.progress), 'text')),
+    check_at: ifFree('check_at', row.cast(row.val(values.check_at), 'bigint')),
   };
 }
 
-async function updateAndLease(
-  context: WriteContext,
-  updateOf: ReturnType<typeof leasedUpdates>,
-  { identity, lease }: { identity: Identity; lease: NonNullable<Change<'update'>['lease']> },
-): Promise<boolean> {
-  const { tx, scope } = context;
-  const { token, ms, now, before, progress } = lease;
-  const columns = writtenColumns(identity);
-  const columnsBefore = writtenColumns(before);
-  const names = Object.keys(columns) as (keyof Written)[]; // The keys of this object.
-  const { numAffectedRows } = await updateOf(names.filter((name) => columns[name] !== columnsBefore[name]))(
-    tx,
-    {
-      ...{ ...scope, id: identity.id, known: before.revision, writtenAt: writeTime(identity) },
-      ...{ ...columns, ...progressColumns(progress), lease_token: token, now, ms },
-    },
-  );
-  if (numAffectedRows !== 1n) return false;
-  await updateEmailKeys(tx, scope, { ...identity, before: before.desired });
-  await updateCountersAndGroups(context, columns, { before: columnsBefore, identity });
-  return true;
-}
+/** No import takes longer, in milliseconds. */
+export const LONGEST_IMPORT_MS = 24 * 60 * 60_000;
 
-/** Returns the columns that every write of the IdP raises. */
-function raisedColumns(row: Row, writtenAt: number) {
-  return { revision: row('revision', '+', 1), seen_at: laterSeenAt(row, writtenAt) };
-}
-
-/** The later one of the stored `seen_at` and this time. */
-export function laterSeenAt(row: Row, at: number) {
+/**
+ * The later one of the stored `seen_at` and this time; null: the stored one. A stored time that is later than any import that has begun
+ * by then can end is that of a wrong clock, and does not count.
+ */
+export function laterSeenAt(row: Row, at: number | null) {
+  const time = row.cast<number>(row.val(at), 'bigint');
   return row
     .case()
-    .when('seen_at', '>', at)
-    .then(row.ref('seen_at'))
-    .else(row.cast<number>(row.val(at), 'bigint'))
+    .when(isDue(row.ref('seen_at'), time, LONGEST_IMPORT_MS))
+    .then(row.fn.coalesce(time, 'seen_at'))
+    .else(row.ref('seen_at'))
     .end();
 }
 
 async function updateCountersAndGroups(
   { tx, scope }: WriteContext,
-  now: CountedIdentity,
-  { before, identity }: { before: CountedIdentity; identity: Identity },
+  { before, identity }: { before: Identity; identity: Identity },
 ): Promise<void> {
-  const isSame = before.active === now.active && before.claimed === now.claimed;
-  if (isLive(before) === isLive(now) && isSame) return;
-  await countIdentities(tx, scope, [{ before, now }]);
+  const [was, is] = [countedColumns(before), countedColumns(identity)];
+  const isSame = was.active === is.active && was.claimed === is.claimed;
+  if (isLive(was) === isLive(is) && isSame) return;
+  await countIdentities(tx, scope, [{ before: was, now: is }]);
   const { id, lastModified: at } = identity;
-  if (isLive(before) && !isLive(now))
+  if (isLive(was) && !isLive(is))
     await keepDeletedMembers(tx, scope, await removeFromGroups(tx, scope, { ids: [id], at }));
-  if (!isLive(before) && isLive(now)) await restoreDeletedMembers(tx, scope, { id, at });
+  if (!isLive(was) && isLive(is)) await restoreDeletedMembers(tx, scope, { id, at });
+}
+
+function countedColumns({ desired, claimed, deletedAt }: Identity): CountedIdentity {
+  return {
+    active: isActive(desired) ? 1 : 0,
+    claimed: claimed ? 1 : 0,
+    deleted_at: deletedAt ?? null,
+  };
 }
 
 export function isInactive(row: Row) {

@@ -123,7 +123,7 @@ export function toRow(identity: Identity, account: string, seenAt = writeTime(id
  * The time of a write; 0 for one that does not make the traveler newer. An identity that was written since an import began counts as seen: its
  * traveler may be newer than the page that would contain it, and must not count as deleted.
  */
-export function writeTime({ writtenAt = 0 }: Identity): number {
+function writeTime({ writtenAt = 0 }: Identity): number {
   return writtenAt;
 }
 
@@ -144,6 +144,13 @@ export function writtenColumns(identity: Identity) {
     origin: toJson(identity.origin),
   } satisfies Partial<IdentityTable>;
 }
+
+/** The names of the columns that a write of the IdP changes. */
+export const writtenNames = [
+  ...(['desired', 'extensions', 'user_name_key', 'external_id', 'display_name_key', 'active'] as const),
+  ...(['claimed', 'state', 'version', 'attempts', 'next_attempt_at'] as const),
+  ...(['last_modified', 'deleted_at', 'origin'] as const),
+] satisfies (keyof ReturnType<typeof writtenColumns>)[];
 
 /** Returns the columns of a desired state, except for email keys. */
 export function desiredColumns(

@@ -4,13 +4,13 @@ import type { TravelUser } from '../../translator/traveler.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { dirtyColumns } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';
-import type { Dialect } from '../sql/dialect.ts';
+import { type Dialect, isDue } from '../sql/dialect.ts';
 import { batches, parseJson } from '../sql/queries.ts';
 import { statisticsOfIdentities } from '../sql/table-statistics.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere, deleteUnclaimed } from './delete-identities.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
-import { laterSeenAt } from './identity-changes.ts';
+import { LONGEST_IMPORT_MS, laterSeenAt, type Row } from './identity-changes.ts';
 import { observedColumns } from './identity-row.ts';
 import { findLinked, findOpenCreates, isStoredAs, saveUnclaimed } from './unclaimed-identities.ts';
 
@@ -221,8 +221,13 @@ function selectUnseen(db: Kysely<Tables>, scope: Scope, since: number) {
     .selectFrom('identity')
     .select(['id', 'travel_id', 'claimed'])
     .where(inScope(scope))
-    .where('seen_at', '<', since)
+    .where((row) => isUnseen(row, since))
     .where('travel_id', 'is not', null);
+}
+
+/** Seen before this time. A time that is later than the end of the longest import is that of a wrong clock. */
+function isUnseen(row: Row, since: number) {
+  return isDue(row.ref('seen_at'), sql.val(since - 1), LONGEST_IMPORT_MS);
 }
 
 async function deleteUnclaimedBatch(
@@ -236,7 +241,7 @@ async function deleteUnclaimedBatch(
         inScope(scope),
         row('id', 'in', batch),
         // Check again: a search by an IdP may have found the traveler meanwhile.
-        row('seen_at', '<', sql.val(since)),
+        isUnseen(row, since),
       ]),
     );
   });

@@ -1,5 +1,5 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { Outcome } from '../../provisioning/identity.ts';
+import type { Kysely, UpdateObject } from 'kysely';
+import { LONGEST_CHECK_DELAY_MS, type Outcome, type Progress } from '../../provisioning/identity.ts';
 import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../../provisioning/store-ports.ts';
 import { inScope, type ScopedId } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
@@ -7,8 +7,8 @@ import { type Dialect, timeAfter } from '../sql/dialect.ts';
 import { compiledQuery, pick, toJson } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
-import { deleteUnclaimedOf } from './delete-identities.ts';
-import { laterSeenAt } from './identity-changes.ts';
+import { deleteUnclaimedOf, rivalsOf } from './delete-identities.ts';
+import { laterSeenAt, updateIdentity } from './identity-changes.ts';
 import {
   creatingColumns,
   observedColumns,
@@ -22,39 +22,33 @@ import { releaseTraveler } from './traveler-links.ts';
 /** Returns the leases on identities in a database. */
 export function leases(database: Database): Leases {
   const { db, dialect, scopeOf } = database;
-  const updateHeld = (connection: string, id: string, token: string) =>
-    db
-      .updateTable('identity')
-      .where(inScope(scopeOf(connection)))
-      .where('id', '=', id)
-      .where('lease_token', '=', token);
+  const holderOf = (connection: string, id: string, token: string) => ({ ...scopeOf(connection), id, token });
   return {
     acquire: (connection, id, lease) =>
       database.transaction((tx) => takeLease({ tx, dialect }, { ...scopeOf(connection), id }, lease), {
         durable: false,
       }),
     extend: async (connection, id, { token, ms, now }) => {
-      const { numUpdatedRows } = await updateHeld(connection, id, token)
-        .set({ lease_until: timeAfter(dialect.now(now), ms) })
-        .executeTakeFirst();
+      const lease_until = timeAfter(dialect.now(now), ms);
+      const extended = updateHeld(db, holderOf(connection, id, token), { lease_until });
+      const { numUpdatedRows } = await extended.executeTakeFirst();
       return numUpdatedRows > 0n;
     },
     announce: (connection, id, token, announcement) =>
-      saveAnnouncement(database, { ...scopeOf(connection), id, token }, announcement),
+      saveAnnouncement(database, holderOf(connection, id, token), announcement),
     waitFor: async (connection, id, token, email) => {
-      await updateHeld(connection, id, token)
-        .set({ waiting_for: caseFoldedKey(email) })
-        .execute();
+      const waiting_for = caseFoldedKey(email);
+      await updateHeld(db, holderOf(connection, id, token), { waiting_for }).execute();
     },
     finish: (connection, id, token, before, outcome: Outcome) =>
       saveOutcome(database, { ...scopeOf(connection), id }, { token, before, outcome }),
     release: async (connection, id, token) => {
-      await updateHeld(connection, id, token).set({ lease_token: null, lease_until: null }).execute();
+      await updateHeld(db, holderOf(connection, id, token), released).execute();
     },
     releaseAll: async () => {
       await db
         .updateTable('identity')
-        .set({ lease_token: null, lease_until: null, ...observedColumns(undefined) })
+        .set({ ...released, ...observedColumns(undefined) })
         .where('lease_until', 'is not', null)
         .execute();
     },
@@ -71,9 +65,10 @@ async function takeLease(
   { token, ms, now }: LeaseRequest,
 ): ReturnType<Leases['acquire']> {
   const clock = dialect.now(now);
-  const row = await tx
-    .updateTable('identity')
-    .set((of) => {
+  const row = await updateIdentity(
+    tx,
+    key,
+    (of) => {
       // A lease token is still present only if its holder crashed. The outcome of its calls is unknown, so clear the
       // observed traveler.
       const ifReleased = of.case().when('lease_token', 'is', null);
@@ -83,10 +78,9 @@ async function takeLease(
         observed: ifReleased.then(of.ref('observed')).else(null).end(),
         travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
       };
-    })
-    .where(inScope(key))
-    .where('id', '=', key.id)
-    .where((of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]))
+    },
+    (of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]),
+  )
     .returningAll()
     .returning((of) =>
       of
@@ -96,7 +90,34 @@ async function takeLease(
         .as('generation'),
     )
     .executeTakeFirst();
-  return row && { identity: toIdentity(row), generation: row.generation ?? 0 };
+  if (!row) return undefined;
+  const identity = toIdentity(row);
+  const isAhead = row.check_at > now + LONGEST_CHECK_DELAY_MS;
+  return {
+    identity: isAhead ? { ...identity, progress: withDueChecks(identity.progress, now) } : identity,
+    generation: row.generation ?? 0,
+  };
+}
+
+/** Makes the checks of a traveler due that a wrong clock has set, as the queue does. */
+function withDueChecks(
+  { late, unconfirmed, suspectedSpellings, ...progress }: Progress,
+  now: number,
+): Progress {
+  const earlier = (at: number) => (at > now + LONGEST_CHECK_DELAY_MS ? now : at);
+  const withEarlier = <Checked extends { at?: number }>(all: Record<string, Checked>) =>
+    Object.fromEntries(
+      Object.entries(all).map(([key, one]) => [
+        key,
+        one.at === undefined ? one : { ...one, at: earlier(one.at) },
+      ]),
+    );
+  return {
+    ...progress,
+    ...(late && { late: { ...late, checkAt: earlier(late.checkAt) } }),
+    ...(unconfirmed && { unconfirmed: withEarlier(unconfirmed) }),
+    ...(suspectedSpellings && { suspectedSpellings: withEarlier(suspectedSpellings) }),
+  };
 }
 
 /** An identity and the token of its lease. */
@@ -130,11 +151,17 @@ export async function writeOutcome(
   { token, before, outcome }: LeasedOutcome,
 ): Promise<'kept' | 'moved' | 'lost'> {
   const holder = { ...key, token };
-  if (outcome.travelId !== undefined && outcome.travelId !== before.travelId)
-    await deleteUnclaimedOf(tx, { ...holder, travelId: outcome.travelId, keep: holder.id });
   if (outcome.usedDecision) await deleteDecision(tx, holder, outcome.usedDecision);
-  const written = await updateWithOutcome(tx, holder, { before, outcome });
-  return written ? comparedTo(before, written) : 'lost';
+  const { travelId, linkedAt = null } = outcome;
+  const values = { ...holder, known: before.revision, linkedAt, ...outcomeColumns(outcome) };
+  let { rows } = await updateOutcome(tx, values);
+  if (!rows[0] && travelId !== undefined) {
+    await deleteUnclaimedOf(tx, { ...holder, travelId, keep: holder.id });
+    rows = (await updateOutcome(tx, values)).rows;
+  }
+  if (!rows[0]) return 'lost';
+  // The identity was written since it was read if its revision was raised more than once.
+  return rows[0].revision === before.revision + 1 ? 'kept' : 'moved';
 }
 
 /** Deletes a decision, unless an admin has made another one since. */
@@ -143,122 +170,76 @@ async function deleteDecision(
   holder: LeaseHolder,
   decision: NonNullable<Outcome['usedDecision']>,
 ): Promise<void> {
-  await tx
-    .updateTable('identity')
-    .set({ decision: '' })
-    .where(inScope(holder))
-    .where('id', '=', holder.id)
-    .where('lease_token', '=', holder.token)
-    .where('decision', '=', toJson(decision))
-    .execute();
-}
-
-/** Returns true if the identity has been written since it was read. */
-function comparedTo(before: LeasedOutcome['before'], { revision }: { revision: number }): 'kept' | 'moved' {
-  return revision === before.revision + 1 ? 'kept' : 'moved';
-}
-
-async function updateWithOutcome(
-  tx: Kysely<Tables>,
-  holder: LeaseHolder,
-  { before, outcome }: Pick<LeasedOutcome, 'before' | 'outcome'>,
-): Promise<{ revision: number } | undefined> {
-  const columns = outcomeColumns(outcome);
-  const { linkedAt = 0 } = outcome;
-  const values = { ...holder, known: before.revision, linkedAt, ...columns };
-  const kept = hasSameKeys(before, columns) ? (await updateUnindexed(tx, values)).rows[0] : undefined;
-  return kept ?? (await updateOutcome(tx, values)).rows[0];
+  await updateHeld(tx, holder, { decision: '' }).where('decision', '=', toJson(decision)).execute();
 }
 
 type Columns = ReturnType<typeof outcomeColumns>;
 
-/** The columns of an outcome, the lease, the revision at its beginning, and the time at which a traveler was linked; 0 if none was. */
-type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number };
-
-/** True if the traveler and its address have not changed, and identities are found by nothing else of the outcome. */
-function hasSameKeys({ travelId, observed }: LeasedOutcome['before'], columns: Columns): boolean {
-  const { travel_id, travel_email_key, check_at, creating_key, waiting_for, hold_cause } = columns;
-  if (travel_id === null || travel_id !== travelId || !observed) return false;
-  const hasNoKeys = creating_key === null && waiting_for === null && hold_cause === null;
-  return hasNoKeys && check_at === 0 && travel_email_key === caseFoldedKey(observed.email);
-}
-
-/**
- * The columns of an outcome without those that identities are found by. A database writes each index of a column that a statement names,
- * also if the value is the same, and these pages would be most of the cost of an outcome.
- */
-const unindexedNames = [
-  ...(['observed', 'applied', 'refused', 'progress', 'findings', 'finding_codes', 'trace'] as const),
-  ...(['state', 'attempts', 'next_attempt_at'] as const),
-];
+/** The columns of an outcome, the lease, the revision at its beginning, and the time at which a traveler was linked; null if none was. */
+type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number | null };
 
 const outcomeNames = [
-  ...unindexedNames,
-  ...(['travel_id', 'travel_email_key', 'creating', 'creating_key', 'waiting_for', 'check_at'] as const),
+  ...(['applied', 'refused', 'progress', 'findings', 'finding_codes', 'trace', 'attempts'] as const),
+  ...(['travel_id', 'creating', 'creating_key', 'waiting_for', 'check_at'] as const),
   ...(['hold_cause', 'hold_since', 'rules_generation'] as const),
 ] satisfies (keyof Columns)[];
 
-/** Saves an outcome that changes no other columns, if the identity has not changed since it was leased. */
-const updateUnindexed = compiledQuery((db, values: OutcomeValues) =>
-  updateLeased(db, values)
-    .set((row) => ({ ...pick(values, unindexedNames), ...releasedLease(row) }))
-    .where('revision', '=', values.known)
-    .where('travel_id', '=', values.travel_id)
-    .where('travel_email_key', '=', values.travel_email_key)
-    .where('rules_generation', '=', values.rules_generation)
-    .where('check_at', '=', sql.lit(0))
-    .where('creating_key', 'is', null)
-    .where('waiting_for', 'is', null)
-    .where('hold_cause', 'is', null),
-);
-
-/** If the identity was written during the attempt, it stays dirty. */
+/** If the identity was written during the attempt, it stays dirty. Changes nothing while an unclaimed identity has the traveler. */
 const updateOutcome = compiledQuery((db, values: OutcomeValues) =>
-  updateLeased(db, values).set((row) => {
-    const isCurrent = row('revision', '=', values.known);
-    // If the observed traveler was cleared during the attempt, it stays cleared, so that the next attempt reads the
-    // traveler.
-    const isMarkedForReading = row.and([
-      row('revision', '<>', values.known),
-      row('travel_id', 'is not', null),
-      row('observed', 'is', null),
-    ]);
-    const unlessMarked = (name: 'observed' | 'travel_email_key') =>
-      row
-        .case()
-        .when(isMarkedForReading)
-        .then(null)
-        .else(row.cast<string | null>(row.val(values[name]), 'text'))
-        .end();
-    return {
-      ...pick(values, outcomeNames),
-      ...releasedLease(row),
-      observed: unlessMarked('observed'),
-      travel_email_key: unlessMarked('travel_email_key'),
-      state: row.case().when(isCurrent).then(values.state).else('dirty').end(),
-      next_attempt_at: row
-        .case()
-        .when(isCurrent)
-        .then(row.cast<number>(row.val(values.next_attempt_at), 'bigint'))
-        .else(row.cast<number>(row.val(0), 'bigint'))
-        .end(),
-      // A traveler that was linked counts as seen by an import that has begun before.
-      seen_at: laterSeenAt(row, values.linkedAt),
-    };
-  }),
+  updateIdentity(
+    db,
+    values,
+    (row) => {
+      const isCurrent = row('revision', '=', values.known);
+      // If the observed traveler was cleared during the attempt, it stays cleared, so that the next attempt reads the
+      // traveler.
+      const isMarkedForReading = row.and([
+        row('revision', '<>', values.known),
+        row('travel_id', 'is not', null),
+        row('observed', 'is', null),
+      ]);
+      const unlessMarked = (name: 'observed' | 'travel_email_key') =>
+        row
+          .case()
+          .when(isMarkedForReading)
+          .then(null)
+          .else(row.cast<string | null>(row.val(values[name]), 'text'))
+          .end();
+      return {
+        ...pick(values, outcomeNames),
+        ...released,
+        revision: row('revision', '+', 1),
+        observed: unlessMarked('observed'),
+        travel_email_key: unlessMarked('travel_email_key'),
+        state: row.case().when(isCurrent).then(values.state).else('dirty').end(),
+        next_attempt_at: row
+          .case()
+          .when(isCurrent)
+          .then(row.cast<number>(row.val(values.next_attempt_at), 'bigint'))
+          .else(row.cast<number>(row.val(0), 'bigint'))
+          .end(),
+        // A traveler that was linked counts as seen by an import that has begun before.
+        seen_at: laterSeenAt(row, values.linkedAt),
+      };
+    },
+    (row) => {
+      const { account, connection, travel_id: travelId, id: keep } = values;
+      const rivals = rivalsOf(db, { account, connection, travelId, keep });
+      return row.and([row('lease_token', '=', values.token), row.not(row.exists(rivals))]);
+    },
+  ).returning('revision'),
 );
 
-function updateLeased(db: Kysely<Tables>, holder: LeaseHolder) {
-  return db
-    .updateTable('identity')
-    .where(inScope(holder))
-    .where('id', '=', holder.id)
-    .where('lease_token', '=', holder.token)
-    .returning('revision');
-}
+const released = { lease_token: null, lease_until: null };
 
-function releasedLease(row: ExpressionBuilder<Tables, 'identity'>) {
-  return { revision: row('revision', '+', 1), lease_token: null, lease_until: null };
+/** The UPDATE of an identity by the holder of its lease. */
+function updateHeld(db: Kysely<Tables>, holder: LeaseHolder, columns: UpdateObject<Tables, 'identity'>) {
+  return updateIdentity(
+    db,
+    holder,
+    () => columns,
+    (row) => row('lease_token', '=', holder.token),
+  );
 }
 
 /**
@@ -276,16 +257,10 @@ export async function saveAnnouncement(
       return 'taken';
     if ('travelId' in announcement)
       await deleteUnclaimedOf(tx, { ...holder, travelId: announcement.travelId, keep: holder.id });
-    const { numUpdatedRows } = await tx
-      .updateTable('identity')
-      .set({
-        ...announcementColumns(announcement),
-        ...(announcement.progress ? progressColumns(announcement.progress) : {}),
-      })
-      .where(inScope(holder))
-      .where('id', '=', holder.id)
-      .where('lease_token', '=', holder.token)
-      .executeTakeFirst();
+    const { numUpdatedRows } = await updateHeld(tx, holder, {
+      ...announcementColumns(announcement),
+      ...(announcement.progress ? progressColumns(announcement.progress) : {}),
+    }).executeTakeFirst();
     return numUpdatedRows > 0n ? 'done' : 'lost';
   };
   try {

@@ -24,7 +24,7 @@ export interface PlannedCreate {
 
 /** The approval of plans that would count against a limit, at these versions of the people. */
 export interface PlanApproval {
-  cause: Extract<HoldCause, 'safetyValve' | 'groups'>;
+  cause: Extract<HoldCause, 'safetyValve'>;
   people: { id: string; version: number }[];
   now: number;
   /** The name of the admin. */
@@ -33,7 +33,7 @@ export interface PlanApproval {
 
 /** The store of what connections in shadow mode plan. */
 export function shadowPlans(database: Database) {
-  const { db, scopeOf, transaction } = database;
+  const { db, scopeOf } = database;
   return {
     /**
      * Returns the people after a place in the order of their userNames; of the deleted ones those for whom work remains. A traveler whom
@@ -48,14 +48,6 @@ export function shadowPlans(database: Database) {
       await yieldToEventLoop();
       return page;
     },
-    /**
-     * Reserves the addresses of travelers that are about to be created, as the first write of a user does in a live connection. Users of whom
-     * the IdP has written since are left out, and so are addresses that somebody has by now.
-     */
-    reserve: (connection: string, people: PlannedCreate[]): Promise<void> =>
-      transaction(async (tx) => {
-        for (const planned of people) await reserveAddress(tx, scopeOf(connection), planned);
-      }),
   };
 }
 
@@ -88,7 +80,11 @@ async function readPage(
   return { people: rows.map(toIdentity), next: last && { key: last.user_name_key ?? '', id: last.id } };
 }
 
-async function reserveAddress(
+/**
+ * Reserves the address of a traveler that is to be created, as the first write of a user does in a live connection. A user of whom the IdP has
+ * written since is left out, and so is an address that somebody has by now.
+ */
+export async function reserveAddress(
   tx: Kysely<Tables>,
   scope: Scope,
   { id, version, email }: PlannedCreate,
@@ -97,7 +93,7 @@ async function reserveAddress(
   const { creating_key: key } = columns;
   await tx
     .updateTable('identity')
-    .set((row) => ({ ...columns, revision: row('revision', '+', 1) }))
+    .set(columns)
     .where(inScope(scope))
     .where('id', '=', id)
     .where('version', '=', version)

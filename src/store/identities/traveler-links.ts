@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Identity, Origin } from '../../provisioning/identity.ts';
-import { inScope, type ScopedId } from '../connection-scopes.ts';
+import { type Identity, isSamePerson, type Origin } from '../../provisioning/identity.ts';
+import { inScope, type Scope } from '../connection-scopes.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf } from './delete-identities.ts';
@@ -12,13 +12,7 @@ import {
   setColumns,
   type WriteContext,
 } from './identity-changes.ts';
-import {
-  creatingColumns,
-  findingsColumns,
-  observedColumns,
-  progressColumns,
-  toAppliedJson,
-} from './identity-row.ts';
+import { creatingColumns, observedColumns, progressColumns, toAppliedJson } from './identity-row.ts';
 
 /**
  * Unlinks the traveler of a leaver and cancels its pending work. Returns false if the leaver does not exist or is active again, or
@@ -28,15 +22,12 @@ export async function releaseTraveler(
   { tx, dialect, scope }: WriteContext,
   { id, leasedUntil, applied, origin, leaseEndedBy }: ReleasedLeaver,
 ): Promise<boolean> {
-  // If the traveler moved to another user, the leaver is reconciled once more to record a finding; no call is sent. Otherwise nothing is left
-  // to be said: findings about the traveler would be counted in alarms for ever.
-  const hasNews = origin.movedTo !== undefined || origin.successor !== undefined;
+  // The leaver is reconciled once more to record a finding; no call is sent.
   const columns = (row: Row) => ({
     ...unlinkedColumns(row),
     ...raisedVersion(row),
-    ...(hasNews ? {} : findingsColumns([])),
     origin: toJson(origin),
-    state: hasNews ? 'dirty' : 'synced',
+    state: 'dirty',
   });
   const isLeaseEnded = (row: Row) =>
     leasedUntil === undefined || leaseEndedBy === undefined
@@ -61,11 +52,16 @@ type ReleasedLeaver = Pick<Identity, 'id' | 'leasedUntil' | 'applied' | 'origin'
  * Unlinks the traveler of a live identity and makes the identity dirty. If a reconciler holds its lease, the lease
  * ends.
  */
-export function unlinkTraveler(tx: Kysely<Tables>, key: ScopedId): Promise<boolean> {
+export function unlinkTraveler(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  { id, predecessor }: Change<'unlink'>,
+): Promise<boolean> {
+  const progress = progressColumns(predecessor ? { predecessor } : {});
   return setColumns(
     tx,
-    key,
-    (row) => ({ ...unlinkedColumns(row), state: 'dirty' }),
+    { ...scope, id },
+    (row) => ({ ...unlinkedColumns(row), ...progress, state: 'dirty' }),
     (row) => row.lit(true),
   );
 }
@@ -104,25 +100,21 @@ function unlinkedColumns(row: Row) {
 }
 
 /**
- * Notes on a user that another one has taken its place. With `givesEmailUp`, the reconciler frees the email address of its traveler;
- * returns false if there is no such user, or if it is active again.
+ * Notes on a user that another one has taken its place. Returns false if there is no such user, or if one whose place another person takes
+ * is active again.
  */
 export async function noteSuccessor(
   { tx, scope }: WriteContext,
-  { id, successor, givesEmailUp }: Change<'noteSuccessor'>,
+  { id, successor }: Change<'noteSuccessor'>,
 ): Promise<boolean> {
   const found = tx
     .selectFrom('identity')
     .select(['origin', 'version', 'deleted_at', 'decision', 'progress', 'hold_cause'])
     .where(inScope(scope))
     .where('id', '=', id);
-  const row = await (givesEmailUp ? found.where(isInactive) : found).executeTakeFirst();
+  const row = await (isSamePerson(successor) ? found : found.where(isInactive)).executeTakeFirst();
   if (!row) return false;
-  const origin: Origin = {
-    ...parseJson<Origin>(row.origin),
-    successor,
-    ...(givesEmailUp ? { givesEmailUp: true } : {}),
-  };
+  const origin: Origin = { ...parseJson<Origin>(row.origin), successor };
   const moved = row.deleted_at === null ? columnsOfNextVersion(row) : {};
   const columns = (old: Row) => ({
     ...raisedVersion(old),

@@ -21,7 +21,7 @@ import { listRows } from './list-query.ts';
 import { changeMembers, removeAllMembers } from './member-changes.ts';
 import {
   holdRules,
-  keepMembersOfDeleted,
+  keepFormerMembers,
   type MarkContext,
   markMembers,
   noteChangedScope,
@@ -243,7 +243,7 @@ async function deleteGroup(
 ): Promise<GroupChangeResult> {
   const { tx, key } = context;
   await noteChangedScope(context, { before: display, after: undefined });
-  await keepMembersOfDeleted(context, display);
+  await keepFormerMembers(context, display);
   await removeAllMembers(tx, key);
   await tx.deleteFrom('scim_group').where(inScope(key)).where('id', '=', key.id).execute();
   await removeFromGroups(tx, key, { ids: [key.id], at });

@@ -2,14 +2,14 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Group, ListedGroup } from '../../provisioning/groups/group-ports.ts';
 import type { Identity } from '../../provisioning/identity.ts';
 import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
-import type { GroupField, HiddenPeople, UserField, Where } from '../../provisioning/users/list-ports.ts';
+import type { GroupField, UserField } from '../../provisioning/users/list-ports.ts';
 import { equalInScope, type Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import { caseFoldedKey, exactKey } from '../sql/search-keys.ts';
 import type { IdentityTable } from '../sql/tables.ts';
-import { type CountedRows, type Counts, unclaimedOfTraveler } from './list-counters.ts';
+import { type CountedRows, unclaimedOfTraveler } from './list-counters.ts';
 
 /** A part of a statement. */
 export type Sql = RawBuilder<unknown>;
@@ -25,14 +25,8 @@ export interface ListDefinition<Field extends string, Row> {
   columns: Sql;
   toRow(columns: object): Row;
   fields: Record<Field, SearchColumn>;
-  /** Returns the counter that tells how many rows meet all these conditions; undefined if none does. */
-  counterOf(conditions: Where<Field>[]): ListCounter | undefined;
-}
-
-/** The counter of a list, and the function that computes the number of rows from its counts. */
-export interface ListCounter {
-  rows: CountedRows;
-  toTotal(counts: Counts): number;
+  /** The counter that tells how many rows there are. */
+  counted: CountedRows;
 }
 
 /** A column that answers comparisons and by which rows are sorted. Its index also has the id. */
@@ -42,8 +36,8 @@ export interface SearchColumn {
   isNullable?: true;
   /** Converts a value to the form that the column contains. */
   key(value: string | number | boolean): string | number;
-  /** Fields with a lower rank match fewer rows. */
-  rank: number;
+  /** Too many rows have the same value to search for it. */
+  isCommon?: true;
   /** The table that contains the column, if a row has several values, and its column with the id of the row. */
   owned?: { table: 'identity_email' | 'group_member'; id: string };
 }
@@ -81,36 +75,29 @@ export const userList: ListDefinition<UserField, ListedIdentity> = {
   columns: sql`${viewColumns}, case when octet_length(desired) <= ${sql.lit(LARGE)} then desired end as desired`,
   toRow: (columns) => toListedIdentity(columns as ListedColumns), // The row has the columns of `columns`.
   fields: {
-    id: { column: 'id', rank: 1, key: String },
-    userName: { column: 'user_name_key', rank: 1, key: folded },
+    id: { column: 'id', key: String },
+    userName: { column: 'user_name_key', key: folded },
     email: {
-      ...{ column: 'email_key', rank: 2, key: folded },
+      ...{ column: 'email_key', key: folded },
       owned: { table: 'identity_email', id: 'identity_id' },
     },
-    externalId: { column: 'external_id', isNullable: true, rank: 2, key: exact },
-    displayName: { column: 'display_name_key', isNullable: true, rank: 3, key: folded },
-    created: { column: 'created_at', rank: 1000, key: Number },
-    lastModified: { column: 'last_modified', rank: 1000, key: Number },
-    active: { column: 'active', rank: 10_000, key: Number },
+    externalId: { column: 'external_id', isNullable: true, key: exact },
+    displayName: { column: 'display_name_key', isNullable: true, key: folded },
+    created: { column: 'created_at', key: Number },
+    lastModified: { column: 'last_modified', key: Number },
+    active: { column: 'active', isCommon: true, key: Number },
   },
-  counterOf: (conditions) => counterOfUsers('live', conditions),
+  counted: 'live',
 };
 
-/** Returns the list of users without some of the unclaimed people. */
-export function userListWithout(scope: Scope, { areUnclaimed, travelId }: HiddenPeople): typeof userList {
-  if (areUnclaimed)
-    return {
-      ...userList,
-      // The condition of the index of these lists, word for word.
-      live: sql`claimed = 1 and deleted_at is null`,
-      counterOf: (conditions) => counterOfUsers('claimed', conditions),
-    };
+/** Returns the list of users without the unclaimed person of a traveler. */
+export function userListWithout(scope: Scope, travelId: string | undefined): typeof userList {
   if (travelId === undefined) return userList;
   return {
     ...userList,
     live: sql`deleted_at is null and id <> coalesce((
       select identity.id from identity where ${unclaimedOfTraveler(scope, travelId)}), '')`,
-    counterOf: (conditions) => counterOfUsers({ liveExcept: travelId }, conditions),
+    counted: { liveExcept: travelId },
   };
 }
 
@@ -130,18 +117,17 @@ export const groupList: ListDefinition<GroupField, ListedGroup> = {
     version, created_at, last_modified`),
   toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // The row has the columns of `columns`.
   fields: {
-    id: { column: 'id', rank: 1, key: String },
-    displayName: { column: 'display_name_key', isNullable: true, rank: 1, key: folded },
-    externalId: { column: 'external_id', isNullable: true, rank: 2, key: exact },
+    id: { column: 'id', key: String },
+    displayName: { column: 'display_name_key', isNullable: true, key: folded },
+    externalId: { column: 'external_id', isNullable: true, key: exact },
     member: {
-      ...{ column: 'value', rank: 3, key: String },
+      ...{ column: 'value', key: String },
       owned: { table: 'group_member', id: 'group_id' },
     },
-    created: { column: 'created_at', rank: 1000, key: Number },
-    lastModified: { column: 'last_modified', rank: 1000, key: Number },
+    created: { column: 'created_at', key: Number },
+    lastModified: { column: 'last_modified', key: Number },
   },
-  counterOf: (conditions) =>
-    conditions.length > 0 ? undefined : { rows: 'group', toTotal: ({ count }) => count },
+  counted: 'group',
 };
 
 /** The columns of an identity in a response. */
@@ -179,21 +165,6 @@ function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
     travelUserId: row.travel_id ?? undefined,
     inGroups: row.in_groups === 1,
   };
-}
-
-/** Counters exist for all users, active users and inactive users. */
-function counterOfUsers(rows: CountedRows, conditions: Where<UserField>[]): ListCounter | undefined {
-  const values = new Set<boolean>();
-  for (const condition of conditions) {
-    if (!('field' in condition) || condition.field !== 'active') return undefined;
-    values.add(condition.value === true);
-  }
-  const toTotal = ({ count, active }: Counts) => {
-    if (values.size === 2) return 0;
-    if (values.has(true)) return active;
-    return values.has(false) ? count - active : count;
-  };
-  return { rows, toTotal };
 }
 
 interface GroupColumns {

@@ -84,7 +84,7 @@ function withOwner({ table }: Searched<string>, { owned }: SearchColumn, conditi
 
 /**
  * Returns conditions that one index each answers, and that together find all rows that meet a condition, and maybe others; undefined if
- * only a scan of the list finds them. Of the parts that must all hold, the one with the fewest rows is searched.
+ * only a scan of the list finds them. Of the parts that must all hold, one is searched: an equality rather than a range.
  */
 export function indexSearchesOf<Field extends string>(
   definition: Searched<Field>,
@@ -94,22 +94,19 @@ export function indexSearchesOf<Field extends string>(
     const searches = where.any.map((part) => indexSearchesOf(definition, part));
     return searches.includes(undefined) ? undefined : searches.flatMap((some) => some ?? []);
   }
-  const candidates = conjunctsOf(where).flatMap((part, _, parts) => {
+  const parts = conjunctsOf(where);
+  const candidates = parts.flatMap((part) => {
+    const isCommon = 'field' in part && definition.fields[part.field].isCommon;
     const searches = 'field' in part ? [withOtherBounds(part, parts)] : indexSearchesOf(definition, part);
-    return searches ? [{ searches, rank: rankOf(definition, searches) }] : [];
+    return searches && !isCommon ? [searches] : [];
   });
-  return candidates.sort((left, right) => left.rank - right.rank)[0]?.searches;
+  return candidates.find((searches) => searches.every((one) => 'field' in one)) ?? candidates[0];
 }
 
 /** Both bounds of a range are one search. */
 function withOtherBounds<Field extends string>(part: Comparison<Field>, parts: Where<Field>[]): Where<Field> {
   if (part.operator === 'eq') return part;
   return { all: parts.filter((one) => 'field' in one && one.field === part.field && one.operator !== 'eq') };
-}
-
-function rankOf<Field extends string>({ fields }: Searched<Field>, searches: Where<Field>[]): number {
-  const ranks = searches.flatMap(conjunctsOf).map((part) => ('field' in part ? fields[part.field].rank : 0));
-  return ranks.reduce((sum, rank) => sum + rank, 0);
 }
 
 /**

@@ -1,12 +1,6 @@
 import { sql } from 'kysely';
 import type { ListedIdentity } from '../../provisioning/store-ports.ts';
-import type {
-  HiddenPeople,
-  ListPage,
-  ListQuery,
-  UserField,
-  UserOrder,
-} from '../../provisioning/users/list-ports.ts';
+import type { ListPage, ListQuery, UserField, UserOrder } from '../../provisioning/users/list-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { compiledQuery } from '../sql/queries.ts';
 import { type ListScope, userList } from './list-definitions.ts';
@@ -44,7 +38,7 @@ export async function listByUniqueValue(
   scope: ListScope,
   { where, start, limit }: ListQuery<UserField, UserOrder>,
   // No traveler has an empty id.
-  { travelId: hidden = '' }: HiddenPeople,
+  hidden = '',
 ): Promise<ListPage<ListedIdentity> | undefined> {
   if (!('field' in where) || where.operator !== 'eq' || !('offset' in start)) return undefined;
   const { field } = where;

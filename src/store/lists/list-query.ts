@@ -32,30 +32,21 @@ const MANY = 5000;
 const BATCH = 50;
 
 /**
- * Reads one page of a list with its exact total. A counter tells the number of all, active and inactive rows. If searches in indexes
- * find few enough rows, these are sorted. Otherwise the list is walked through in its order.
+ * Reads one page of a list with its exact total. A counter tells the number of all rows. If searches in indexes find few enough rows,
+ * these are sorted. Otherwise the list is walked through in its order.
  */
 export async function listRows<Field extends string, Row>(
   task: ListTask<Field, Row>,
 ): Promise<ListPage<Row>> {
-  const { definition, scope, query, scan } = task;
-  const conditions = conjunctsOf(query.where);
-  const counter = scan.residual ? undefined : definition.counterOf(conditions);
-  const total = counter && readCounter(scope.db, scope, counter.rows).then(counter.toTotal);
+  const { definition, query, scan } = task;
   const search: KeySearch = {
     order: orderOf(task),
     condition: toCondition(definition, query.where),
     cursor: cursorOf(query),
   };
-  // Conditions that have a counter are of `active`, which the index of `position` has, too.
-  if (total && (conditions.length === 0 || query.order.by === 'position'))
-    return readPage(task, search, total);
-  const known = await total;
-  const found = known === undefined || known <= MANY ? await findByIndexes(task, search) : undefined;
-  if (found) return collectPage(task, [toStep(found)], known);
-  // If the total is known, the rows before the cursor need not be counted.
-  const from = known === undefined ? undefined : search.cursor;
-  return collectPage(task, walk(task, search, { from, ...scan }), known);
+  if (!scan.residual && conjunctsOf(query.where).length === 0) return readPage(task, search);
+  const found = await findByIndexes(task, search);
+  return collectPage(task, found ? [toStep(found)] : walk(task, search, scan));
 }
 
 function toStep(found: FoundKey[]): Step {
@@ -63,16 +54,18 @@ function toStep(found: FoundKey[]): Step {
   return { matching: found.length, following, readKeys: async () => found };
 }
 
-/** Reads a page along the index of its order, which answers the whole condition. */
-async function readPage<Row>(
-  task: ListTask<string, Row>,
-  search: KeySearch,
-  counted: Promise<number>,
+/** Reads a page of all rows along the index of its order. */
+async function readPage<Field extends string, Row>(
+  task: ListTask<Field, Row>,
+  { order }: KeySearch,
 ): Promise<ListPage<Row>> {
-  const { start, limit } = task.query;
-  const page = { ...search, start, limit: wantedRows(limit) };
-  const [total, rows] = await Promise.all([counted, readRows(task, page)]);
-  return toPage(task.query, rows, total);
+  const { definition, scope, query } = task;
+  const page = { order, start: query.start, limit: wantedRows(query.limit) };
+  const [{ count }, rows] = await Promise.all([
+    readCounter(scope.db, scope, definition.counted),
+    readRows(task, page),
+  ]);
+  return toPage(query, rows, count);
 }
 
 function orderOf<Field extends string>({
@@ -103,11 +96,10 @@ async function findByIndexes<Field extends string, Row>(
   return rows.filter(({ matches }) => matches);
 }
 
-/** Collects a page from the rows that meet the conditions on columns, and counts those that match unless the total is known. */
-async function collectPage<Row>(
-  task: ListTask<string, Row>,
+/** Collects a page from the rows that meet the conditions on columns, and counts those that match. */
+async function collectPage<Field extends string, Row>(
+  task: ListTask<Field, Row>,
   steps: Iterable<Step> | AsyncIterable<Step>,
-  known: number | undefined,
 ): Promise<ListPage<Row>> {
   const { start, limit } = task.query;
   const wanted = wantedRows(limit);
@@ -126,9 +118,8 @@ async function collectPage<Row>(
       keys.push(...after.slice(Math.max(0, skip), Math.max(0, skip) + wanted - keys.length));
       skip -= after.length;
     }
-    if (known !== undefined && keys.length === wanted) break;
   }
-  return toPage(task.query, await readRowsAt(task, keys), known ?? total);
+  return toPage(task.query, await readRowsAt(task, keys), total);
 }
 
 /** One row more than the page shows whether another page follows. An empty page has no next one. */
@@ -152,7 +143,10 @@ function toPage<Row>(
 }
 
 /** Applies the residual condition. Rows that have been deleted meanwhile do not match. */
-async function keepMatching<Row>(task: ListTask<string, Row>, found: FoundKey[]): Promise<FoundKey[]> {
+async function keepMatching<Field extends string, Row>(
+  task: ListTask<Field, Row>,
+  found: FoundKey[],
+): Promise<FoundKey[]> {
   const { residual, yieldBetweenSteps } = task.scan;
   if (!residual) return found;
   const matching = new Set<string>();

@@ -75,10 +75,10 @@ function rangesFrom(order: RowOrder, key: SortKey | undefined): Sql[] {
   return key ? rangesAfter(order, key) : [sql.raw('1 = 1')];
 }
 
-/** Reads at most `limit` rows that meet a condition, after a key or an offset. */
+/** Reads at most `limit` rows after a key or an offset. */
 export async function readRows<Row>(
   list: List<Row>,
-  { order, condition, start, limit }: { order: RowOrder; condition: Sql } & Bounds,
+  { order, start, limit }: { order: RowOrder } & Bounds,
 ): Promise<KeyedRow<Row>[]> {
   const { table, live, columns, toRow } = list.definition;
   const offset = 'offset' in start ? start.offset : 0;
@@ -88,7 +88,7 @@ export async function readRows<Row>(
     if (rows.length === limit) break;
     const found = await sql<KeyColumns>`
       select ${columns}, ${value} as key_value, id as key_id from ${sql.table(table)}
-      where ${allOf([inScope(list.scope), live, condition, range])}
+      where ${allOf([inScope(list.scope), live, range])}
       order by ${orderBy(order, value, sql.ref('id'))} limit ${limit - rows.length} offset ${offset}
     `.execute(list.scope.db);
     rows.push(...found.rows.map((row) => ({ key: toSortKey(row), row: toRow(row) })));
@@ -175,12 +175,13 @@ export interface Step {
 export async function* walk(
   list: List,
   search: KeySearch,
-  { from, yieldBetweenSteps }: { from: SortKey | undefined } & Pick<ListScan<unknown>, 'yieldBetweenSteps'>,
+  { yieldBetweenSteps }: Pick<ListScan<unknown>, 'yieldBetweenSteps'>,
 ): AsyncGenerator<Step> {
   const { order } = search;
   const { db } = list.scope;
   const backwards = { ...order, descending: !order.descending };
-  let [range, ...others] = rangesFrom(order, from);
+  // From the first row on, also after a cursor: the total counts the rows before it.
+  let [range, ...others] = rangesFrom(order, undefined);
   while (range) {
     await yieldBetweenSteps();
     const where = allOf([inScope(list.scope), list.definition.live, range]);

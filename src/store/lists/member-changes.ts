@@ -32,11 +32,6 @@ export class MemberDifference {
   gained(): string[] {
     return [...this.added].filter((id) => !this.removed.has(id));
   }
-
-  /** True if the texts of a member were changed. */
-  hasRewritten(): boolean {
-    return [...this.added].some((id) => this.removed.has(id));
-  }
 }
 
 /**

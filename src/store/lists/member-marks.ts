@@ -4,21 +4,16 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { UserGroup } from '../../translator/translation.ts';
 import { inScope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { markDirty } from '../queues/reconcile-queue.ts';
-import { type Dialect, timeAfter } from '../sql/dialect.ts';
-import { batches, insertInBatches, yieldToEventLoop } from '../sql/queries.ts';
+import type { Dialect } from '../sql/dialect.ts';
+import { insertInBatches, yieldToEventLoop } from '../sql/queries.ts';
+import { ruleNameKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 import type { MemberDifference } from './member-changes.ts';
-
-/**
- * The time for which the members of a group that was deleted or emptied still count as members, in milliseconds: clients empty groups and
- * fill them again.
- */
-export const UNRESOLVED_MS = 2 * 60 * 60_000;
 
 /** The number of users that become dirty in the transaction of a change. Others become so in batches, after it. */
 const MARKED_AT_ONCE = 1_000;
 
-/** Former members copied per statement; some milliseconds of work. */
+/** Former members copied or ended per statement; some milliseconds of work. */
 const COPIED_AT_ONCE = 500;
 
 /** The transaction of a change of a group, and the rules in force that may name the group. */
@@ -50,13 +45,12 @@ export async function markMembers(
   { before, after, members }: ChangedGroup,
 ): Promise<void> {
   const { tx, key } = context;
+  if (before !== after) await endFormerMembers(context, after);
   const isNamed = (display: string | undefined) => display !== undefined && names(context, display);
   if (!isNamed(before) && !isNamed(after)) return;
-  await forgetFormerMembers(context, members);
-  if (before !== undefined && isNamed(before) && (await isEmptied(context, members)))
-    await saveFormerMembers(context, { display: before, ids: members.lost(), ms: UNRESOLVED_MS });
-  else await markLost(context, { display: before ?? after, ids: members.lost() });
+  await markLost(context, { display: before ?? after, ids: members.lost() });
   const isRenamed = before !== undefined && before !== after;
+  if (isRenamed && ruleNameKey(before) !== ruleNameKey(after)) await keepFormerMembers(context, before);
   if (isRenamed) await markPresent(context, -1);
   else if (members.gained().length > MARKED_AT_ONCE) await markPresent(context, members.lastKept);
   else await markDirty(tx, key, { ids: members.gained(), now: context.rules?.now ?? 0 });
@@ -86,28 +80,25 @@ function names({ key: { id }, rules }: MarkContext, display: string): boolean {
   return rules?.test?.(group) ?? false;
 }
 
-/** True if the group had several members, and has none of them any more. */
-async function isEmptied({ tx, key }: MarkContext, members: MemberDifference): Promise<boolean> {
-  if (members.lost().length < 2 || members.hasRewritten()) return false;
-  // New members come after those that the group had.
-  const first = await tx
-    .selectFrom('group_member')
-    .select('value')
-    .where(inScope(key))
-    .where('group_id', '=', key.id)
-    .orderBy('position')
-    .limit(1)
-    .executeTakeFirst();
-  return first === undefined || members.added.has(first.value);
-}
-
-/** Many users are kept as former members whose time is over: the background work deletes these rows, and makes the users dirty. */
+/** Many users are kept as former members that have ended: the background work deletes these rows, and makes the users dirty. */
 async function markLost(
-  context: MarkContext,
+  { tx, key, rules }: MarkContext,
   { display, ids }: { display: string; ids: string[] },
 ): Promise<void> {
-  if (ids.length > MARKED_AT_ONCE) await saveFormerMembers(context, { display, ids, ms: 0 });
-  else await markDirty(context.tx, context.key, { ids, now: context.rules?.now ?? 0 });
+  if (ids.length <= MARKED_AT_ONCE) {
+    await markDirty(tx, key, { ids, now: rules?.now ?? 0 });
+    return;
+  }
+  const former = { name_key: ruleNameKey(display), display, ended: 1, marked: 1 } as const;
+  const rows = ids.map((id) => ({ ...scopeColumns(key), user_id: id, ...former }));
+  await insertInBatches(rows, (some) =>
+    tx
+      .insertInto('former_member')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict.columns(['account', 'connection_id', 'user_id', 'name_key']).doUpdateSet(former),
+      ),
+  );
 }
 
 /** Makes the present members after a position dirty: at once if they are few, otherwise in batches. */
@@ -137,43 +128,24 @@ async function markPresent({ tx, key, rules }: MarkContext, position: number): P
     .execute();
 }
 
-/** Members who are added again are no former members any more. */
-async function forgetFormerMembers({ tx, key }: MarkContext, members: MemberDifference): Promise<void> {
-  for (const ids of batches(members.gained()))
-    await tx
-      .deleteFrom('former_member')
-      .where(inScope(key))
-      .where('user_id', 'in', ids)
-      .where('group_id', '=', key.id)
-      .execute();
+/** Ends the memberships in a group that no longer existed, because a group has its name again. */
+async function endFormerMembers({ tx, key }: MarkContext, display: string): Promise<void> {
+  for (let ended = COPIED_AT_ONCE; ended === COPIED_AT_ONCE; ) {
+    const { numAffectedRows = 0n } = await sql`
+      update former_member set ended = 1 where ${inScope(key)} and (user_id, name_key) in
+        (select user_id, name_key from former_member
+          where ${inScope(key)} and name_key = ${ruleNameKey(display)} and ended = 0 limit ${COPIED_AT_ONCE})`.execute(
+      tx,
+    );
+    ended = Number(numAffectedRows);
+    await yieldToEventLoop();
+  }
 }
 
-async function saveFormerMembers(
-  { tx, dialect, key, rules }: MarkContext,
-  { display, ids, ms }: { display: string; ids: string[]; ms: number },
-): Promise<void> {
-  const until = timeAfter(dialect.now(rules?.now ?? 0), ms);
-  const rows = ids.map((id) => ({
-    ...{ ...scopeColumns(key), user_id: id, group_id: key.id, display, until },
-    marked: 0 as const,
-  }));
-  await insertInBatches(rows, (some) =>
-    tx
-      .insertInto('former_member')
-      .values(some)
-      .onConflict((conflict) =>
-        conflict
-          .columns(['account', 'connection_id', 'user_id', 'group_id'])
-          .doUpdateSet({ display, until, marked: 0 }),
-      ),
-  );
-}
-
-/** Keeps the members of a group that is about to be deleted, if the mapping in force names it. */
-export async function keepMembersOfDeleted(context: MarkContext, display: string): Promise<void> {
-  const { tx, dialect, key, rules } = context;
-  if (!rules || !names(context, display)) return;
-  const until = timeAfter(dialect.now(rules.now), UNRESOLVED_MS);
+/** Keeps the members of a group that is about to lose its name or to be deleted, if the mapping in force names it by equality. */
+export async function keepFormerMembers(context: MarkContext, display: string): Promise<void> {
+  const { tx, key, rules } = context;
+  if (!rules?.isNamed(display)) return;
   const { account, connection, id } = key;
   for (let after = -1; ; ) {
     const last = await tx
@@ -188,12 +160,12 @@ export async function keepMembersOfDeleted(context: MarkContext, display: string
       .executeTakeFirst();
     const end = last ? sql`and position <= ${last.position}` : sql``;
     await sql`
-      insert into former_member (account, connection_id, user_id, group_id, display, until, marked)
-        select account, connection_id, value, group_id, ${display}, ${until}, 0 from group_member
+      insert into former_member (account, connection_id, user_id, name_key, display, ended, marked)
+        select account, connection_id, value, ${ruleNameKey(display)}, ${display}, 0, 0 from group_member
           where account = ${account} and connection_id = ${connection} and group_id = ${id}
             and position > ${after} ${end}
-        on conflict (account, connection_id, user_id, group_id)
-          do update set display = excluded.display, until = excluded.until, marked = 0`.execute(tx);
+        on conflict (account, connection_id, user_id, name_key)
+          do update set display = excluded.display, ended = 0, marked = 0`.execute(tx);
     if (!last) return;
     after = last.position;
     await yieldToEventLoop();

@@ -17,11 +17,11 @@ export function memberships(database: Database): Memberships {
   return {
     findOf: async (connection, user) => {
       const { rows } = await selectMemberships(db, { ...scopeOf(connection), user });
-      const present = new Set(rows.flatMap(({ value, until }) => (until === null ? [value] : [])));
-      return rows.flatMap(({ value, attributes, display, until }) => {
-        if (until === null) return [{ value, display: displayNameOf(attributes) }];
-        return present.has(value) ? [] : [{ value, display, until: Number(until) }];
-      });
+      return rows.map(({ value, attributes, display }) =>
+        attributes === null
+          ? { value, display, isGone: true }
+          : { value, display: displayNameOf(attributes) },
+      );
     },
     findUnknownNames: (connection, names) => findUnknownNames(db, scopeOf(connection), names),
     findNames: (connection, beginning, limit) => findNames(db, scopeOf(connection), { beginning, limit }),
@@ -34,30 +34,23 @@ export function memberships(database: Database): Memberships {
         (await markPeopleOfChangedScope(database, scope, now))
       );
     },
-    nextEndMs: async (connection, now) => {
-      const row = await db
-        .selectFrom('former_member')
-        .select(sql<number>`min(until) - ${database.dialect.now(now)}`.as('ms'))
-        .where(inScope(scopeOf(connection)))
-        .executeTakeFirst();
-      return row?.ms === null || row?.ms === undefined ? undefined : Math.max(0, Number(row.ms));
-    },
   };
 }
 
-/** The present memberships, without a time, and the former ones that still count. */
+/** The present memberships, and those in groups that no longer exist, without attributes. */
 const selectMemberships = compiledQuery((db, member: Scope & { user: string }) =>
   membersWithGroups(db, member)
-    .select(['scim_group.id as value', 'scim_group.attributes as attributes'])
-    .select([sql<string>`''`.as('display'), sql<number | null>`cast(null as bigint)`.as('until')])
+    .select(['scim_group.id as value', sql<string | null>`scim_group.attributes`.as('attributes')])
+    .select(sql<string>`''`.as('display'))
     .where('group_member.value', '=', member.user)
     .unionAll(
       db
         .selectFrom('former_member')
-        .select(['group_id as value', sql<string>`''`.as('attributes')])
-        .select(['display', sql<number | null>`until`.as('until')])
+        .select([sql<string>`''`.as('value'), sql<string | null>`cast(null as text)`.as('attributes')])
+        .select('display')
         .where(inScope(member))
-        .where('user_id', '=', member.user),
+        .where('user_id', '=', member.user)
+        .where('ended', '=', sql.lit(0)),
     ),
 );
 
@@ -95,17 +88,13 @@ async function findNames(
   return rows.map(({ attributes }) => displayNameOf(attributes));
 }
 
-/** Deletes former memberships whose time is over, and makes their users dirty. Returns true if there were any. */
-function endFormerMemberships(
-  { transaction, dialect }: Database,
-  scope: Scope,
-  now: number,
-): Promise<boolean> {
+/** Deletes former memberships that count no longer, and makes their users dirty. Returns true if there were any. */
+function endFormerMemberships({ transaction }: Database, scope: Scope, now: number): Promise<boolean> {
   return transaction(async (tx) => {
     const { rows } = await sql<{ user_id: string }>`
-      delete from former_member where ${inScope(scope)} and (user_id, group_id) in
-        (select user_id, group_id from former_member
-          where ${inScope(scope)} and until <= ${dialect.now(now)} order by until limit ${BATCH})
+      delete from former_member where ${inScope(scope)} and ended = 1 and (user_id, name_key) in
+        (select user_id, name_key from former_member
+          where ${inScope(scope)} and ended = 1 order by user_id limit ${BATCH})
       returning user_id`.execute(tx);
     await markDirty(tx, scope, { ids: rows.map(({ user_id }) => user_id), now });
     return rows.length > 0;
@@ -116,8 +105,8 @@ function endFormerMemberships(
 function markFormerMembers({ transaction }: Database, scope: Scope, now: number): Promise<boolean> {
   return transaction(async (tx) => {
     const { rows } = await sql<{ user_id: string }>`
-      update former_member set marked = 1 where ${inScope(scope)} and marked = 0 and (user_id, group_id) in
-        (select user_id, group_id from former_member
+      update former_member set marked = 1 where ${inScope(scope)} and marked = 0 and (user_id, name_key) in
+        (select user_id, name_key from former_member
           where ${inScope(scope)} and marked = 0 order by user_id limit ${BATCH})
       returning user_id`.execute(tx);
     await markDirty(tx, scope, { ids: rows.map(({ user_id }) => user_id), now });

@@ -9,10 +9,10 @@ export const connectionTables = {
     columns: {
       account: 'ordered text',
       id: 'ordered text',
-      /** `live`, `paused` or `shadow`: see `src/store/connection-modes.ts`. */
+      /** `live` or `shadow`: see `src/store/connection-modes.ts`. */
       mode: "ordered text = 'live'",
-      /** The start of the pause or of shadow mode, in epoch milliseconds; null while the connection is live. */
-      paused_at: 'bigint?',
+      /** The start of shadow mode, in epoch milliseconds; null while the connection is live. */
+      shadow_since: 'bigint?',
       /** The settings of a connection that was added on the admin page, as JSON; null for one of the settings file. */
       settings: 'text?',
       /** The log of exchanges holds bodies of reads until that time. */
@@ -51,9 +51,24 @@ export const connectionTables = {
       lookups: 'text?',
       /** Values of travelers that were replaced since this generation are put back with the mapping; null if none are. */
       put_back_since: 'bigint?',
-      /** The rules that people followed before those in force, so that a held change can be compared with them. */
-      followed_generation: 'bigint?',
-      followed_lookups: 'text?',
+    },
+    constraints: [`primary key (${SCOPE})`, ofConnection],
+  },
+  /** Rules that wait beside those in force until they are counted, or an admin decides; at most one for a connection. */
+  proposed_rules: {
+    columns: {
+      ...scopeKey,
+      /** Null if nothing is proposed. */
+      digest: 'ordered text?',
+      mapping_digest: 'ordered text?',
+      /** JSON of the rules, with their source. */
+      proposed: 'text?',
+      since: 'bigint',
+      /** The number of people for whom they would change values; null until they are counted. */
+      people: 'integer?',
+      /** The digests of what was discarded last: it is not proposed again. */
+      discarded_mapping: 'ordered text?',
+      discarded_collection: 'ordered text?',
     },
     constraints: [`primary key (${SCOPE})`, ofConnection],
   },

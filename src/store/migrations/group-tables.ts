@@ -61,22 +61,23 @@ export const groupTables = {
     ],
     indexes: { user: `${SCOPE}, user_id` },
   },
-  /** A membership in a group that was deleted or emptied. It still counts while the row exists. */
+  /** A membership in a group that no longer exists under a name which the mapping names. It counts until a group has the name again. */
   former_member: {
     columns: {
       ...scopeKey,
       user_id: 'ordered text',
-      group_id: 'ordered text',
-      /** The name of the group when the member was removed. */
+      /** As `rule_name_key` of the group. */
+      name_key: 'ordered text',
       display: 'text',
-      /** The time at which the row is deleted, and the user becomes dirty. */
-      until: 'bigint',
+      /** 1 once the membership counts no longer: the row is deleted when the user is made dirty. */
+      ended: 'flag',
       /** 1 once the user was made dirty because of the row. */
       marked: 'flag',
     },
-    constraints: [`primary key (${SCOPE}, user_id, group_id)`, ofConnection],
+    constraints: [`primary key (${SCOPE}, user_id, name_key)`, ofConnection],
     indexes: {
-      until: `${SCOPE}, until`,
+      name: `${SCOPE}, name_key, ended`,
+      ended: { columns: `${SCOPE}, user_id`, where: 'ended = 1' },
       unmarked: { columns: `${SCOPE}, user_id`, where: 'marked = 0' },
     },
   },
@@ -98,15 +99,5 @@ export const groupTables = {
       identity_id: 'ordered text',
     },
     constraints: [`primary key (${SCOPE})`, ofConnection],
-  },
-  /** A person for whom a change of groups has cleared or replaced a value within the last hour. */
-  membership_change: {
-    columns: {
-      ...scopeKey,
-      identity_id: 'ordered text',
-      at: 'bigint',
-    },
-    constraints: [`primary key (${SCOPE}, identity_id)`, ofConnection],
-    indexes: { at: `${SCOPE}, at` },
   },
 } as const satisfies TableDeclarations;

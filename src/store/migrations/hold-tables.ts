@@ -1,6 +1,6 @@
 import { ofConnection, SCOPE, scopeKey, type TableDeclarations } from './columns.ts';
 
-/** Departures, changes of rules and erased travelers, by which people are held, and the conditions that operators are told. */
+/** Departures and erased travelers, by which people are held, and the conditions that operators are told. */
 export const holdTables = {
   /** A deactivation or deletion that the safety valve counted within its window. */
   departure: {
@@ -14,27 +14,6 @@ export const holdTables = {
     indexes: {
       at: `${SCOPE}, at`,
     },
-  },
-  /** The change of rules or lookups that was checked last. */
-  rules_change: {
-    columns: {
-      ...scopeKey,
-      generation: 'bigint',
-      /** The number of people whom the change affects; counting stops at a limit. */
-      people: 'integer',
-      since: 'bigint',
-      /** An admin's answer; null until there is one. */
-      answer: 'text?',
-      /** The time of the answer. */
-      decided_at: 'bigint?',
-      /** The number of people who are reconciled because of the answer. */
-      decided_people: 'integer?',
-      /** JSON of the effect, as far as it is computed; null before that and after the answer. */
-      effect: 'text?',
-      /** JSON list of the people whom recent approved changes affected, each with the time of the change. */
-      recent: 'text',
-    },
-    constraints: [`primary key (${SCOPE})`, ofConnection],
   },
   /** A condition that was told to the operator, or that a process has seen by itself. */
   reported_condition: {

@@ -87,18 +87,13 @@ export const identityTables = {
 
       // Lists: the column that is compared or sorted, the id, and the rest of what a walk along the index reads, so that a
       // skipped row is not read. SQLite reads `deleted_at` from the row if the index does not contain it.
-      page: { columns: `${SCOPE}, position, id, deleted_at`, where: 'deleted_at is null' },
-      active: { columns: `${SCOPE}, active, position, id, deleted_at`, where: 'deleted_at is null' },
+      page: { columns: `${SCOPE}, position, id, active, deleted_at`, where: 'deleted_at is null' },
       id: { columns: `${SCOPE}, id, active, deleted_at`, where: 'deleted_at is null' },
       display_name: {
         columns: `${SCOPE}, display_name_key, id, active, deleted_at`,
         where: 'deleted_at is null',
       },
       created: { columns: `${SCOPE}, created_at, id, active, deleted_at`, where: 'deleted_at is null' },
-      claimed: {
-        columns: `${SCOPE}, position, id, active`,
-        where: 'claimed = 1 and deleted_at is null',
-      },
       // With deleted people, who are listed for admins along it (docs/decisions/0059).
       last_modified: `${SCOPE}, last_modified, id, active, deleted_at`,
 
@@ -135,7 +130,7 @@ export const identityTables = {
       },
       leased: { columns: SCOPE, where: 'lease_until is not null' },
 
-      // Imports find what they have not seen, and the repair of times in the future what is later than now; tombstones expire by age.
+      // Imports find what they have not seen; tombstones expire by age.
       seen: `${SCOPE}, seen_at`,
       tombstones: { columns: `${SCOPE}, deleted_at`, where: 'deleted_at is not null' },
 

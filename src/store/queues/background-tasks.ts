@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
-import { timeAfter } from '../sql/dialect.ts';
+import { isDue, timeAfter } from '../sql/dialect.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 
 /**
@@ -86,6 +86,9 @@ export function backgroundTasks(database: Database) {
   };
 }
 
+/** The longest delay until work is due again: that of an import, and of a feed that the travel API does not have. */
+const LONGEST_DELAY_MS = 60 * 60_000;
+
 const keyColumns = ['account', 'connection_id', 'kind'] as const;
 const newTask = { due_at: 0, requested: 0, lease_token: null, lease_until: null, state: '' } as const;
 
@@ -153,8 +156,9 @@ async function findDelay(
     .where('kind', '=', key.kind)
     .executeTakeFirst();
   if (!task) return undefined;
-  const dueMs = task.requested === 1 ? 0 : Number(task.dueMs);
-  return { retryMs: Math.max(0, dueMs, Number(task.leasedMs)), state: toState(task.state) };
+  const dueMs = Number(task.dueMs);
+  const isTaskDue = task.requested === 1 || dueMs <= 0 || dueMs > LONGEST_DELAY_MS;
+  return { retryMs: Math.max(0, isTaskDue ? 0 : dueMs, Number(task.leasedMs)), state: toState(task.state) };
 }
 
 /** Takes the lease; undefined if another replica has taken it since the task was found due. */
@@ -168,7 +172,7 @@ async function takeTask(database: Database, key: TaskKey, lease: Lease): Promise
       lease_token: lease.token,
       lease_until: leaseEnd(database, lease),
     }))
-    .where((row) => row.or([row('due_at', '<=', clock), row('requested', '=', 1)]))
+    .where((row) => row.or([isDue(row.ref('due_at'), clock, LONGEST_DELAY_MS), row('requested', '=', 1)]))
     .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', clock)]))
     .returning((row) => [
       'state',

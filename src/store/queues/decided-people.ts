@@ -4,7 +4,6 @@ import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-import { isDirty } from './reconcile-queue.ts';
 
 /** How far a decision about held changes is carried out. */
 export interface DecisionProgress {
@@ -12,8 +11,6 @@ export interface DecisionProgress {
   people: number;
   /** The number of them who are not reconciled yet. */
   left: number;
-  /** Of a decision about a change of rules: the number of people whom it affects. */
-  affected?: number;
 }
 
 /** The people whom the decision at this time was about, unless they have a later one. */
@@ -34,33 +31,12 @@ export function decidedPeople({ db, scopeOf }: Database) {
 }
 
 async function readProgress(db: Kysely<Tables>, { scope, at }: DecidedQuery): Promise<DecisionProgress> {
-  const change = await db
-    .selectFrom('rules_change')
-    .select(['people', 'decided_people'])
-    .where(inScope(scope))
-    .where('decided_at', '=', at)
-    .executeTakeFirst();
-  if (change) {
-    const people = change.decided_people ?? 0;
-    return { people, left: Math.min(people, await countDirty(db, scope)), affected: change.people };
-  }
   const states = await selectDecided(db, { scope, at })
     .select((row) => ['state', row.fn.countAll<number>().as('count')])
     .groupBy('state')
     .execute();
   const sum = (rows: typeof states) => rows.reduce((total, { count }) => total + Number(count), 0);
   return { people: sum(states), left: sum(states.filter(({ state }) => state === 'dirty')) };
-}
-
-/** A change of rules concerns everybody, so those who wait for it are not told from other dirty people. */
-async function countDirty(db: Kysely<Tables>, scope: Scope): Promise<number> {
-  const { count } = await db
-    .selectFrom('identity')
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .where(inScope(scope))
-    .where(isDirty)
-    .executeTakeFirstOrThrow();
-  return Number(count);
 }
 
 async function listDecided(

@@ -1,15 +1,11 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import type { VersionOfPerson } from '../../provisioning/holds/holds.ts';
-import type { RulesEffect } from '../../provisioning/holds/rules-effect.ts';
-import { type Decision, type HoldCause, isDepartureCause } from '../../provisioning/identity.ts';
+import type { Decision, HoldCause } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { relistStrangers } from '../identities/relist-strangers.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-import { reconcileQueue } from './reconcile-queue.ts';
-
-const PAGE = 500;
 
 /** Held people: of all connections without a scope, and for any cause without a cause. */
 export interface HoldQuery {
@@ -129,10 +125,7 @@ async function writeDecision(
   const { numUpdatedRows } = await tx
     .updateTable('identity')
     .set((row) => ({
-      decision:
-        cause === 'rules' && isDiscardedDeparture(decision)
-          ? decision
-          : toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
+      decision: toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
       decided_at: now,
       state: 'dirty',
       next_attempt_at: now,
@@ -155,70 +148,4 @@ async function writeDecision(
       alike.map(({ id }) => id),
     );
   return Number(numUpdatedRows);
-}
-
-/** True if an admin keeps the traveler of a leaver active. A decision about rules, which the change of rules has too, does not replace that. */
-function isDiscardedDeparture(decision: string): boolean {
-  if (decision === '') return false;
-  const { cause, answer } = parseJson<Decision>(decision);
-  return answer === 'discarded' && isDepartureCause(cause);
-}
-
-/**
- * Saves the decision about this change of rules. Undefined if the change is another one by now, or if there is a decision.
- */
-export async function decideRulesChange(
-  database: Database,
-  request: DecisionRequest,
-  generation: number,
-): Promise<number | undefined> {
-  const { db } = database;
-  const { scope, answer, now } = request;
-  const change = await db
-    .updateTable('rules_change')
-    .set({ answer, decided_at: now, decided_people: null })
-    .where(inScope(scope))
-    .where('answer', 'is', null)
-    .where('generation', '=', generation)
-    .returningAll()
-    .executeTakeFirst();
-  if (!change) return undefined;
-  const open = await findUndecided(db, { scope, cause: 'rules' });
-  const decided = await decideVersions(database, request, { cause: 'rules', people: open });
-  return followRulesChange(database, { ...request, change, decided });
-}
-
-/** Marks the people dirty whom an approved change of rules concerns. Returns the number of people it concerns. */
-async function followRulesChange(
-  database: Database,
-  {
-    scope,
-    change,
-    decided,
-    answer,
-    now,
-  }: DecisionRequest & { change: Tables['rules_change']; decided: number },
-): Promise<number> {
-  const marked = answer === 'approved' ? await markAllStaleDirty(database, change, now) : 0;
-  // The effect, which names people, was needed for the decision only.
-  await database.db
-    .updateTable('rules_change')
-    .set({ decided_people: decided + marked, effect: null })
-    .where(inScope(scope))
-    .where('generation', '=', change.generation)
-    .execute();
-  const isCounted = change.effect !== null && parseJson<RulesEffect>(change.effect).isComplete;
-  return isCounted ? change.people : Math.max(change.people, decided, marked);
-}
-
-/** In batches, so that other writers do not wait long for the database. */
-async function markAllStaleDirty(
-  database: Database,
-  { connection_id, generation }: Tables['rules_change'],
-  now: number,
-): Promise<number> {
-  let all = 0;
-  for (let touched = PAGE; touched === PAGE; all += touched)
-    touched = await reconcileQueue(database).markStaleDirty(connection_id, generation, PAGE, now);
-  return all;
 }

@@ -6,22 +6,16 @@ import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { decidedPeople } from './decided-people.ts';
-import { heldRules } from './held-rules.ts';
 import {
   type DecidedSelection,
   type DecisionColumns,
-  decideRulesChange,
   decideVersions,
   findUndecided,
   type HoldQuery,
   isDecided,
   selectHeld,
 } from './hold-decisions.ts';
-import {
-  countDepartureIfAllowed,
-  countMembershipChangeIfAllowed,
-  type MembershipLimit,
-} from './safety-valve.ts';
+import { countDepartureIfAllowed } from './safety-valve.ts';
 
 const PAGE = 500;
 
@@ -41,7 +35,6 @@ type Answer = Decision['answer'];
 export function holds(database: Database) {
   const { db, scopeOf } = database;
   return {
-    ...heldRules(database),
     ...decidedPeople(database),
     /** Returns the people whose held change has no decision yet, the longest waiting first. */
     findHeldPeople: ({ connection, ...query }: HeldPeopleQuery): Promise<HeldPerson[]> =>
@@ -49,10 +42,7 @@ export function holds(database: Database) {
         ...query,
         scope: connection === undefined ? undefined : scopeOf(connection),
       }),
-    /**
-     * Counts held people for alarms and metrics. For a held change of rules, the number of people whom it would affect is
-     * used.
-     */
+    /** Counts held people for alarms and metrics. */
     countHolds: () => countHolds(db),
     /** Counts the people whose held change has no decision yet by the change that the IdP requested. */
     countRequestedChanges: () => countRequestedChanges(db),
@@ -72,51 +62,12 @@ export function holds(database: Database) {
       by?: string,
     ) => decideVersions(database, { scope: scopeOf(connection), answer, now, by }, selection),
     /**
-     * Saves the decision about a held change of rules and about the people whom it holds; an approval marks every identity dirty that the
-     * rules affect. Returns undefined if there is a decision that it may not replace, or if another change has replaced this one.
-     */
-    decideRulesChange: (connection: string, generation: number, answer: Answer, now: number, by?: string) =>
-      decideRulesChange(database, { scope: scopeOf(connection), answer, now, by }, generation),
-    /**
      * Counts one departure against the safety valve. Returns false, and counts nothing, if more people would leave within
      * the window than the valve allows. A person already counted is admitted again.
      */
     admitDeparture: (connection: string, id: string, valve: SafetyValve, now: number): Promise<boolean> =>
       countDepartureIfAllowed(database, { ...scopeOf(connection), id, now }, valve),
-    /**
-     * Counts a person for whom a change of groups clears or replaces a value. Returns false, and counts nothing, if as many others were
-     * counted within the time as the limit allows. A person already counted is admitted again.
-     */
-    admitMembershipChange: (
-      connection: string,
-      id: string,
-      limit: MembershipLimit,
-      now: number,
-    ): Promise<boolean> =>
-      countMembershipChangeIfAllowed(database, { ...scopeOf(connection), id, now }, limit),
   };
-}
-
-/**
- * Selects the people whose hold may need a decision. If an admin has discarded a change of rules, the people held by it
- * need none.
- */
-function selectUndecided(db: Kysely<Tables>, query: HoldQuery) {
-  return selectHeld(db, query).where((row) =>
-    row.or([
-      row('hold_cause', '<>', 'rules'),
-      row.not(
-        row.exists(
-          row
-            .selectFrom('rules_change')
-            .select('generation')
-            .whereRef('rules_change.account', '=', 'identity.account')
-            .whereRef('rules_change.connection_id', '=', 'identity.connection_id')
-            .where('answer', '=', 'discarded'),
-        ),
-      ),
-    ]),
-  );
 }
 
 type Place = Pick<HeldPerson, 'connection' | 'id'> & { since: number };
@@ -130,7 +81,7 @@ async function listHeldPeople(
   const step = Math.min(limit, PAGE);
   let place = after;
   for (;;) {
-    const rows = await selectAfter(selectUndecided(db, query), place)
+    const rows = await selectAfter(selectHeld(db, query), place)
       .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
       .select(['active', 'deleted_at'])
       .orderBy('hold_since')
@@ -149,7 +100,7 @@ async function listHeldPeople(
 }
 
 /** Continues a list that is ordered by the time of the hold, the connection and the id. */
-function selectAfter(selection: ReturnType<typeof selectUndecided>, place: Place | undefined) {
+function selectAfter(selection: ReturnType<typeof selectHeld>, place: Place | undefined) {
   if (!place) return selection;
   const { since, connection, id } = place;
   return selection.where((row) =>
@@ -175,13 +126,13 @@ function toHeldPerson(row: HeldRow): HeldPerson {
 
 /** Counts the people whose hold waits for a decision, in SQL; the few who have a decision already are checked one by one. */
 async function countUndecided(db: Kysely<Tables>): Promise<CountedHolds[]> {
-  const undecided = await selectUndecided(db, {})
+  const undecided = await selectHeld(db, {})
     .select((row) => ['connection_id', 'hold_cause', 'active', row.fn.countAll<number>().as('count')])
     .select(({ fn }) => [fn.count<number>('deleted_at').as('deleted'), fn.min('hold_since').as('since')])
     .where('decision', '=', '')
     .groupBy(['connection_id', 'hold_cause', 'active'])
     .execute();
-  const decided = await selectUndecided(db, {})
+  const decided = await selectHeld(db, {})
     .select([
       'connection_id',
       'hold_cause',
@@ -209,14 +160,7 @@ interface CountedHolds {
 }
 
 async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
-  const rules = await db.selectFrom('rules_change').selectAll().where('answer', 'is', null).execute();
-  const waiting = rules.map((row) => ({ ...row, hold_cause: 'rules', count: row.people }));
-  // The people held because of a change of rules are already included in the number of that change.
-  const others = (await countUndecided(db)).filter(
-    ({ connection_id, hold_cause }) =>
-      hold_cause !== 'rules' || !waiting.some((change) => change.connection_id === connection_id),
-  );
-  return [...groupByCause([...waiting, ...others])].map(([key, rows]) => ({
+  return [...groupByCause(await countUndecided(db))].map(([key, rows]) => ({
     ...key,
     count: rows.reduce((sum, { count }) => sum + count, 0),
     since: Math.min(...rows.map(({ since }) => since ?? 0)),

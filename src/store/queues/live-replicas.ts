@@ -5,12 +5,6 @@ import type { Replicas } from './replicas.ts';
 /** The interval between two heartbeats, in milliseconds. A replica without any for 20 s counts as dead. */
 const HEARTBEAT_MS = 5_000;
 
-/**
- * After the database's clock was set back, this many heartbeats repair times: each replica goes on to store times by the former clock
- * until its own next heartbeat.
- */
-const REPAIRS = 3;
-
 /** This process among the replicas that use the same database. */
 export interface LiveReplicas {
   /** The number of live replicas, as of the last heartbeat. */
@@ -29,8 +23,8 @@ interface LiveReplicasDeps {
   log: Pick<Log, 'info' | 'warn' | 'error'>;
   /** The connections that this process serves. */
   connections: string[];
-  /** Corrects the stored times after the database's clock was set back to this time. */
-  repair?(time: number): Promise<void>;
+  /** Called after the database's clock was set back to this time. */
+  onSetBack?(time: number): Promise<void>;
   /**
    * `replica`: other processes may use the database too. `only`: no other one does, so that one record is enough, which the next start
    * replaces if this process dies. `command`: a command beside replicas, which is not recorded, but uses their clock.
@@ -56,7 +50,7 @@ export async function joinReplicas(deps: LiveReplicasDeps): Promise<LiveReplicas
   }
   const { replicas, role } = deps;
   const id = randomUUID();
-  const state: ReplicaState = { connections: deps.connections, alive: 1, repairs: 0, listeners: [] };
+  const state: ReplicaState = { connections: deps.connections, alive: 1, listeners: [] };
   let last = Promise.resolve();
   const beat = () => {
     // One after the other, so that an older list of connections never replaces a newer one.
@@ -96,29 +90,22 @@ interface ReplicaState {
   connections: string[];
   /** The number of live replicas, as of the last heartbeat. */
   alive: number;
-  /** The number of heartbeats that still repair times, after the clock was set back. */
-  repairs: number;
   /** Called when another replica has died. */
   listeners: (() => void)[];
 }
 
 async function sendHeartbeat(
-  { replicas, clock, log, repair }: LiveReplicasDeps,
+  { replicas, clock, log, ...deps }: LiveReplicasDeps,
   id: string,
   state: ReplicaState,
 ): Promise<void> {
   const onSetBack = async (time: number) => {
     log.warn({ time: new Date(time).toISOString() }, 'the clock of the database was set back');
-    await repair?.(time);
-    state.repairs = REPAIRS;
+    await deps.onSetBack?.(time);
   };
   const from = clock.now();
   const heartbeat = await replicas.heartbeat(id, { connections: state.connections, now: from, onSetBack });
   clock.follow(heartbeat.time, { from, to: clock.now() });
-  if (state.repairs > 0) {
-    await repair?.(heartbeat.time);
-    state.repairs -= 1;
-  }
   if (heartbeat.alive !== state.alive)
     log.info({ replicas: heartbeat.alive }, 'the number of live replicas has changed');
   state.alive = heartbeat.alive;

@@ -1,7 +1,9 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { LONGEST_CHECK_DELAY_MS } from '../../provisioning/identity.ts';
 import type { ReconcileQueue } from '../../provisioning/store-ports.ts';
 import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
+import { isDue } from '../sql/dialect.ts';
 import { batches } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -73,6 +75,9 @@ export async function markDirty(
  */
 export const isDirty = sql<boolean>`state = 'dirty' and state <> 'synced'`;
 
+/** The longest delay until the next attempt: that of a plan which waits for another mode of the connection. */
+const LONGEST_ATTEMPT_DELAY_MS = 60 * 60_000;
+
 interface DueQuery {
   scope: Scope;
   now: number;
@@ -129,7 +134,7 @@ function selectDueDirty(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
     .select('next_attempt_at as due_at')
     .where(inScope(scope))
     .where(isDirty)
-    .where('next_attempt_at', '<=', now)
+    .where((row) => isDue(row.ref('next_attempt_at'), sql.val(now), LONGEST_ATTEMPT_DELAY_MS))
     .orderBy('next_attempt_at')
     .limit(limit);
 }
@@ -144,7 +149,7 @@ function selectDueChecks(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
     .where(inScope(scope))
     .where('state', '<>', sql.lit('dirty'))
     .where('check_at', '>', sql.lit(0))
-    .where('check_at', '<=', now)
+    .where((row) => isDue(row.ref('check_at'), sql.val(now), LONGEST_CHECK_DELAY_MS))
     .orderBy('check_at')
     .limit(limit);
 }

@@ -1,7 +1,7 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type { MappingSource } from '../../translator/mapping/mapping-file.ts';
 import type { Lookups } from '../../translator/translation.ts';
-import { equalInScope, inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -31,12 +31,6 @@ export interface RulesHead extends Pick<RulesInForce, 'generation' | 'edition' |
    * milliseconds.
    */
   fileAgeMs: number;
-}
-
-/** The rules that people followed before the rules in force. */
-export interface FollowedRules {
-  generation: number;
-  lookups: Lookups;
 }
 
 /** A mapping that was or is in force. */
@@ -78,19 +72,17 @@ export function rulesStore(database: Database) {
       const row = await rules.where(inScope(scopeOf(connection))).executeTakeFirst();
       return row && toRulesInForce(row);
     },
-    /** Returns the rules that people followed before the rules in force; undefined if they were not stored. */
-    findFollowed: async (connection: string): Promise<FollowedRules | undefined> => {
-      const followed = db.selectFrom('rules_in_force').select(['followed_generation', 'followed_lookups']);
-      const row = await followed.where(inScope(scopeOf(connection))).executeTakeFirst();
-      if (!row || row.followed_generation === null || row.followed_lookups === null) return undefined;
-      return { generation: row.followed_generation, lookups: parseJson<Lookups>(row.followed_lookups) };
-    },
     /**
      * Puts these rules in force if the generation in force is one less (0: there is none). Returns false otherwise. A
-     * mapping with another digest than the one before is added to the history, with the author.
+     * mapping with another digest than the one before is added to the history, with the author, and takes the place of what is proposed.
      */
     replace: (connection: string, next: RulesInForce, now: number, author?: string): Promise<boolean> =>
-      replaceRules(database, scopeOf(connection), { next, now, author }),
+      database.transaction(
+        (tx) => replaceRules(tx, database, { scope: scopeOf(connection), next, now, author }),
+        {
+          commitIf: (isReplaced) => isReplaced,
+        },
+      ),
     /** True if a mapping with this digest is in the history. */
     wasInForce: async (connection: string, digest: string): Promise<boolean> => {
       const known = mappingsOf(db, scopeOf(connection)).select('generation').where('digest', '=', digest);
@@ -180,11 +172,18 @@ function toRulesInForce({
   };
 }
 
+interface Replacement {
+  scope: Scope;
+  next: RulesInForce;
+  now: number;
+  author: string | undefined;
+}
+
 /** The condition on the generation lets one of several replicas win that change the rules at the same time. */
-function replaceRules(
-  { transaction, dialect }: Database,
-  scope: Scope,
-  { next, now, author }: { next: RulesInForce; now: number; author: string | undefined },
+export async function replaceRules(
+  tx: Kysely<Tables>,
+  { dialect }: Pick<Database, 'dialect'>,
+  { scope, next, now, author }: Replacement,
 ): Promise<boolean> {
   const { mapping, lookups, putBackSince, ...columns } = next;
   const version = { ...columns, mapping: toJson(mapping) };
@@ -193,51 +192,46 @@ function replaceRules(
     ...{ lookups: lookups ? toJson(lookups) : null, put_back_since: putBackSince ?? null },
   };
   const seen = { file_seen_at: dialect.now(now) };
-  return transaction(
-    async (tx) => {
-      const before = await tx
-        .selectFrom('rules_in_force')
-        .select(['generation', 'digest'])
+  const before = await tx
+    .selectFrom('rules_in_force')
+    .select(['generation', 'digest'])
+    .where(inScope(scope))
+    .executeTakeFirst();
+  const isNewMapping = before?.digest !== next.digest;
+  const written = before
+    ? await tx
+        .updateTable('rules_in_force')
+        .set({ ...content, ...(isNewMapping ? seen : {}) })
         .where(inScope(scope))
+        .where('generation', '=', next.generation - 1)
+        .returning('generation')
+        .executeTakeFirst()
+    : await tx
+        .insertInto('rules_in_force')
+        .values({ ...scopeColumns(scope), ...content, ...seen })
+        .onConflict((conflict) => conflict.columns(['account', 'connection_id']).doNothing())
+        .returning('generation')
         .executeTakeFirst();
-      const isNewMapping = before?.digest !== next.digest;
-      const written = before
-        ? await tx
-            .updateTable('rules_in_force')
-            .set((row) => ({ ...content, ...(isNewMapping ? seen : {}), ...followedColumns(row) }))
-            .where(inScope(scope))
-            .where('generation', '=', next.generation - 1)
-            .returning('generation')
-            .executeTakeFirst()
-        : await tx
-            .insertInto('rules_in_force')
-            .values({ ...scopeColumns(scope), ...content, ...seen })
-            .onConflict((conflict) => conflict.columns(['account', 'connection_id']).doNothing())
-            .returning('generation')
-            .executeTakeFirst();
-      if (written && isNewMapping)
-        await tx
-          .insertInto('mapping_version')
-          .values({ ...scopeColumns(scope), ...version, applied_at: now, author: author ?? null })
-          .execute();
-      return written !== undefined;
-    },
-    { commitIf: (isReplaced) => isReplaced },
-  );
+  if (!written) return false;
+  if (isNewMapping) {
+    await tx
+      .insertInto('mapping_version')
+      .values({ ...scopeColumns(scope), ...version, applied_at: now, author: author ?? null })
+      .execute();
+    await supersedeProposal(tx, scope);
+  }
+  return true;
 }
 
-/** The rules in force become those that people followed, unless they are held or were never checked. */
-function followedColumns(row: ExpressionBuilder<Tables, 'rules_in_force'>) {
-  const isApproved = row.exists(
-    row
-      .selectFrom('rules_change')
-      .select('generation')
-      .where(equalInScope('rules_change.generation', 'rules_in_force.generation'))
-      .where('answer', '=', sql.lit('approved')),
-  );
-  const follow = <Now extends 'generation' | 'lookups'>(now: Now) => {
-    const before = `followed_${now}` as const;
-    return row.case().when(isApproved).then(row.ref(now)).else(row.ref(before)).end();
-  };
-  return { followed_generation: follow('generation'), followed_lookups: follow('lookups') };
+/** The columns of a connection for which nothing is proposed. */
+export const noProposal = { digest: null, proposed: null, mapping_digest: null, since: 0, people: null };
+
+/** A proposal that another mapping replaces is as if it was discarded: its file does not propose it again. */
+export async function supersedeProposal(tx: Kysely<Tables>, scope: Scope): Promise<void> {
+  await tx
+    .updateTable('proposed_rules')
+    .set((row) => ({ ...noProposal, discarded_mapping: row.ref('mapping_digest') }))
+    .where(inScope(scope))
+    .where('digest', 'is not', null)
+    .execute();
 }

@@ -9,9 +9,6 @@ import type { Tables } from '../sql/tables.ts';
 /** Tolerance for rounding errors: 10 % of 10 people must not be rounded down to 0. */
 const EPSILON = 1e-9;
 
-/** The tables of people who are counted for a while. */
-type CountTable = 'departure' | 'membership_change';
-
 interface CountedPerson extends Scope {
   id: string;
   now: number;
@@ -20,73 +17,29 @@ interface CountedPerson extends Scope {
 /**
  * Counts a deactivation, unless the safety valve blocks it; then returns false. Those of a connection are counted one
  * after the other, so that concurrent deactivations cannot exceed the limit. The limit is a share of the people who were active at the beginning
- * of the window: those active now, those deactivated since, those held, and this person.
+ * of the window: those active now, those deactivated since, those held, and this person. A person counts once within the window.
  */
 export function countDepartureIfAllowed(
-  database: Database,
+  { transaction, dialect }: Database,
   departure: CountedPerson,
   { share, minimum, windowMs }: SafetyValve,
 ): Promise<boolean> {
-  return countIfAllowed(database, 'departure', departure, {
-    windowMs,
-    isAllowed: async (tx, departed) => {
-      const { active } = await readCounter(tx, departure, 'live');
-      const people = active + departed + (await countOtherHeld(tx, departure)) + 1;
-      return departed + 1 <= Math.max(minimum, share * people + EPSILON);
-    },
-  });
-}
-
-/** The limit of people for whom changes of groups may clear or replace values within a time. */
-export interface MembershipLimit {
-  people: number;
-  /** In milliseconds. */
-  windowMs: number;
-}
-
-/** Counts a person for whom a change of groups clears or replaces a value. Returns false if as many others were counted as may be. */
-export function countMembershipChangeIfAllowed(
-  database: Database,
-  change: CountedPerson,
-  { people, windowMs }: MembershipLimit,
-): Promise<boolean> {
-  const isAllowed = async (_tx: Kysely<Tables>, changed: number) => changed < people;
-  return countIfAllowed(database, 'membership_change', change, { windowMs, isAllowed });
-}
-
-interface CountRule {
-  windowMs: number;
-  /** True if one more person may be counted beside those of the window. */
-  isAllowed(tx: Kysely<Tables>, counted: number): Promise<boolean>;
-}
-
-/** Counts a person, once within the window, if the rule allows it; returns false otherwise. */
-function countIfAllowed(
-  { transaction, dialect }: Database,
-  table: CountTable,
-  counted: CountedPerson,
-  { windowMs, isAllowed }: CountRule,
-): Promise<boolean> {
-  const { now } = counted;
+  const { now } = departure;
   return transaction(async (tx) => {
-    await lockConnection(tx, dialect, counted);
-    const counts = { tx, table };
-    await deleteExpired(counts, counted, { now, windowMs });
-    const person = await personOf(tx, counted);
-    if (await isCounted(counts, counted, person)) return true;
-    if (!(await isAllowed(tx, await countPeople(counts, counted)))) return false;
+    await lockConnection(tx, dialect, departure);
+    await deleteExpired(tx, departure, { now, windowMs });
+    const person = await personOf(tx, departure);
+    if (await isCounted(tx, departure, person)) return true;
+    const { active } = await readCounter(tx, departure, 'live');
+    const departed = await countDeparted(tx, departure);
+    const people = active + departed + (await countOtherHeld(tx, departure)) + 1;
+    if (departed + 1 > Math.max(minimum, share * people + EPSILON)) return false;
     await tx
-      .insertInto(table)
-      .values({ ...scopeColumns(counted), identity_id: person, at: now })
+      .insertInto('departure')
+      .values({ ...scopeColumns(departure), identity_id: person, at: now })
       .execute();
     return true;
   });
-}
-
-/** A table of counted people in a transaction. */
-interface Counts {
-  tx: Kysely<Tables>;
-  table: CountTable;
 }
 
 /**
@@ -94,16 +47,16 @@ interface Counts {
  * set its time to now.
  */
 async function deleteExpired(
-  { tx, table }: Counts,
+  tx: Kysely<Tables>,
   scope: Scope,
   { now, windowMs }: { now: number; windowMs: number },
 ): Promise<void> {
   await tx
-    .deleteFrom(table)
+    .deleteFrom('departure')
     .where(inScope(scope))
     .where('at', '<=', now - windowMs)
     .execute();
-  await tx.updateTable(table).set({ at: now }).where(inScope(scope)).where('at', '>', now).execute();
+  await tx.updateTable('departure').set({ at: now }).where(inScope(scope)).where('at', '>', now).execute();
 }
 
 /** A person who is deleted and created again has another SCIM id, and the same traveler. Without a traveler the SCIM id is all there is. */
@@ -119,12 +72,12 @@ async function personOf(tx: Kysely<Tables>, { id, ...scope }: CountedPerson): Pr
 
 /** The SCIM id also counts: the traveler may have been linked since the person was counted. */
 async function isCounted(
-  { tx, table }: Counts,
+  tx: Kysely<Tables>,
   { id, ...scope }: CountedPerson,
   person: string,
 ): Promise<boolean> {
   const row = await tx
-    .selectFrom(table)
+    .selectFrom('departure')
     .select('at')
     .where(inScope(scope))
     .where('identity_id', 'in', [person, id])
@@ -132,9 +85,9 @@ async function isCounted(
   return row !== undefined;
 }
 
-async function countPeople({ tx, table }: Counts, scope: Scope): Promise<number> {
+async function countDeparted(tx: Kysely<Tables>, scope: Scope): Promise<number> {
   const { count } = await tx
-    .selectFrom(table)
+    .selectFrom('departure')
     .select((row) => row.fn.countAll<number>().as('count'))
     .where(inScope(scope))
     .executeTakeFirstOrThrow();

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
-import { pauseConnections } from '../connection-modes.ts';
 import type { Database } from '../sql/database.ts';
 import type { Tables } from '../sql/tables.ts';
+import { makeNewlyImported } from './restored-people.ts';
 
 /**
  * What a database says about itself. It is compared with what is known outside of it: a database that is behind was restored
@@ -60,24 +60,35 @@ export async function addWrites(
 }
 
 /**
- * Pauses all connections of a database that was restored, and returns the names of those whose pause begins now. The database takes the identity and
- * a higher count than the known ones, in the same transaction: it is found to be behind once.
+ * Makes everybody in a database that was restored newly imported. The database takes the identity and a higher count than the known ones, in
+ * the same transaction: it is found to be behind once. Returns false if another process has done that already; `isTold`: an operator tells
+ * that it was restored, whether or not it is behind.
  */
-export async function pauseRestored(
+export async function followRestore(
   { transaction }: Database,
-  known: Pick<DatabaseRecord, 'database' | 'writes'> | undefined,
+  { known, isTold }: { known: Pick<DatabaseRecord, 'database' | 'writes'> | undefined; isTold: boolean },
   now: number,
-): Promise<string[]> {
+): Promise<boolean> {
   return transaction(async (tx) => {
-    const paused = await pauseConnections(tx, now);
+    if (known) {
+      const ahead = tx.updateTable('database_record').set((record) => ({
+        database_id: known.database,
+        writes: sql<number>`case when ${record.ref('writes')} > ${known.writes} then ${record.ref('writes')} else ${known.writes} end + 1`,
+      }));
+      const { numUpdatedRows } = await (isTold
+        ? ahead
+        : ahead.where((record) =>
+            record.or([
+              record('database_id', '<>', known.database),
+              record('writes', '<', sql<number>`${known.writes}`),
+            ]),
+          )
+      ).executeTakeFirst();
+      if (numUpdatedRows === 0n) return false;
+    }
+    await makeNewlyImported(tx, now);
     // An import shows what has become of the travelers since the backup.
     await tx.updateTable('background_task').set({ requested: 1 }).where('kind', '=', 'import').execute();
-    if (!known) return paused;
-    const { writes } = await readDatabaseRecord(tx);
-    await tx
-      .updateTable('database_record')
-      .set({ database_id: known.database, writes: Math.max(writes, known.writes) + 1 })
-      .execute();
-    return paused;
+    return true;
   });
 }

@@ -6,7 +6,7 @@ import {
   addWrites,
   type DatabaseRecord,
   ensureDatabaseRecord,
-  pauseRestored,
+  followRestore,
   readDatabaseRecord,
 } from './database-record.ts';
 import { type KnownDatabase, type WriteFile, writeFileOf } from './write-file.ts';
@@ -16,16 +16,14 @@ const LOOK_MS = 1_000;
 /** The longest time between two records that the server is alive, in milliseconds. */
 const ALIVE_MS = 60_000;
 
-/** Recognises a database that was replaced by an older state of it, and pauses its connections. */
+/** Recognises a database that was replaced by an older state of it, and makes everybody in it newly imported. */
 export interface RestoreWatch {
   /** Counts a write of an IdP. */
   countWrite(): void;
   /** The time before the start in which no server recorded itself in the database, in milliseconds. */
   gapMs: number;
-  /** Calls the listener with the connections that were paused, at once if that was at the start. */
-  onRestored(listener: (connections: string[]) => void): void;
-  /** Calls the listener when a connection has been paused, also by another process. */
-  onPause(listener: () => void): void;
+  /** Calls the listener when this process has recognised a restore, at once if that was at the start. */
+  onRestored(listener: () => void): void;
   /** Writes what was counted, and stops. */
   close(): Promise<void>;
 }
@@ -47,10 +45,9 @@ interface WatchState extends RestoreWatchDeps {
   /** The writes that are not counted in the database yet. */
   writes: number;
   aliveAt: number;
-  /** The connections that were paused, until a listener has received them. */
-  paused: string[];
-  listener: ((connections: string[]) => void) | undefined;
-  pauseListener: () => void;
+  /** True after a restore, until a listener has been called. */
+  isUntold: boolean;
+  listener: (() => void) | undefined;
 }
 
 /**
@@ -63,7 +60,7 @@ export async function watchForRestore(deps: RestoreWatchDeps): Promise<RestoreWa
   const known = deps.file.read(record);
   const state: WatchState = {
     ...{ ...deps, known, filed: undefined, isFileFailing: false, writes: 0 },
-    ...{ aliveAt: record.aliveAt, paused: [], listener: undefined, pauseListener: () => {} },
+    ...{ aliveAt: record.aliveAt, isUntold: false, listener: undefined },
   };
   await look(state);
   const stop = new AbortController();
@@ -77,9 +74,6 @@ export async function watchForRestore(deps: RestoreWatchDeps): Promise<RestoreWa
       state.listener = listener;
       tell(state);
     },
-    onPause: (listener) => {
-      state.pauseListener = listener;
-    },
     close: async () => {
       stop.abort();
       await ended;
@@ -87,14 +81,14 @@ export async function watchForRestore(deps: RestoreWatchDeps): Promise<RestoreWa
   };
 }
 
-/** Pauses all connections of a database that was restored, whether or not that can be told. Works while a server runs. */
-export async function pauseAfterRestore(
+/** Makes everybody in a database that was restored newly imported, whether or not that can be told. Works while a server runs. */
+export async function restoredByOperator(
   database: Database,
   location: DatabaseLocation,
   now: number,
 ): Promise<void> {
   const known = writeFileOf(location).read(await ensureDatabaseRecord(database, now));
-  await pauseRestored(database, known, now);
+  await followRestore(database, { known, isTold: true }, now);
 }
 
 async function repeat(state: WatchState, signal: AbortSignal): Promise<void> {
@@ -117,10 +111,9 @@ async function repeat(state: WatchState, signal: AbortSignal): Promise<void> {
  */
 async function look(state: WatchState): Promise<void> {
   const present = await readDatabaseRecord(state.database.db);
-  if (isBehind(present, state.known)) await pause(state, present);
+  if (isBehind(present, state.known)) await follow(state, present);
   else state.known = present;
-  const { isPausedAnew } = await state.modes.refresh(state.runtime.now());
-  if (isPausedAnew) state.pauseListener();
+  await state.modes.refresh(state.runtime.now());
   await countWrites(state);
   saveKnown(state);
 }
@@ -142,20 +135,22 @@ function isBehind(present: DatabaseRecord, known: KnownDatabase | undefined): bo
   return known !== undefined && (present.database !== known.database || present.writes < known.writes);
 }
 
-async function pause(state: WatchState, present: DatabaseRecord): Promise<void> {
+async function follow(state: WatchState, present: DatabaseRecord): Promise<void> {
   const { database, known, log, runtime } = state;
-  const connections = await pauseRestored(database, known, runtime.now());
-  const counts = { writes: present.writes, known: known?.writes };
+  // Another replica may have recognised it at the same moment.
+  if (!(await followRestore(database, { known, isTold: false }, runtime.now()))) return;
   log.error(
-    { connections, ...counts },
-    'the database is older than it was: it was restored. All connections are paused, and nothing is sent for people whom the IdP does not send again: see docs/operations/restore-a-backup.md',
+    { writes: present.writes, known: known?.writes },
+    'the database is older than it was: it was restored. The travelers stay as they are until the IdP states people again: see docs/operations/restore-a-backup.md',
   );
-  state.paused.push(...connections);
+  state.isUntold = true;
   tell(state);
 }
 
-function tell({ paused, listener }: WatchState): void {
-  if (listener && paused.length > 0) listener(paused.splice(0));
+function tell(state: WatchState): void {
+  if (!state.listener || !state.isUntold) return;
+  state.isUntold = false;
+  state.listener();
 }
 
 /** Writes the file if the database has changed. A folder that cannot be written weakens the recognition, and nothing else. */

@@ -1,5 +1,12 @@
 import { types } from 'node:util';
-import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import {
+  type Expression,
+  type Kysely,
+  type RawBuilder,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from 'kysely';
 import type { ColumnTypes } from '../migrations/columns.ts';
 import { StoreUnavailable } from '../unavailable.ts';
 import type { Tables } from './tables.ts';
@@ -91,6 +98,14 @@ const diskFaults: [message: string, reason: string][] = [
 export function timeAfter(time: Expression<number>, ms: number | null): Expression<number> {
   // PostgreSQL would otherwise take the parameter for an integer of 32 bits.
   return sql<number>`${time} + cast(${ms} as bigint)`;
+}
+
+/**
+ * The condition that a stored time has come. A time further away than the longest delay counts as well: the clock was ahead when it was
+ * stored, or was set back since (docs/decisions/0044).
+ */
+export function isDue(time: Expression<unknown>, now: Expression<number>, longestMs: number) {
+  return sql<SqlBool>`(${time} <= ${now} or ${time} > ${timeAfter(now, longestMs)})`;
 }
 
 /** Compares the message, since some errors of `@photostructure/sqlite` have no error code. */

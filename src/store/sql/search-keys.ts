@@ -75,19 +75,6 @@ export function numberSearchKey(employeeNumberKey: string): string {
   return `NUMBER ${hashIfLong(employeeNumberKey)}`;
 }
 
-/** The beginning of the keys of `namingSearchKey`. No key of an address contains capital letters. */
-const NAMING = 'NAMING ';
-
-/** Returns the key of a value by which others name the user as their manager. */
-export function namingSearchKey(attribute: string, value: string): string {
-  return `${NAMING}${hashIfLong(JSON.stringify([attribute.toLowerCase(), foldCase(value)]))}`;
-}
-
-/** True for a key of `namingSearchKey`. The attribute depends on the mapping, so that writes of the user do not change such keys. */
-export function isNamingKey(key: string): boolean {
-  return key.startsWith(NAMING);
-}
-
 /** Texts from `from` up to but without `to`. */
 export interface TextRange {
   from: string;

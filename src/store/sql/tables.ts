@@ -7,7 +7,7 @@ type Declared = RowsOf<typeof tables>;
 
 /** Tables with columns whose values are a closed list. */
 interface Refined {
-  connection: Omit<Declared['connection'], 'mode'> & { mode: Generated<'live' | 'paused' | 'shadow'> };
+  connection: Omit<Declared['connection'], 'mode'> & { mode: Generated<'live' | 'shadow'> };
   list_counter: Omit<Declared['list_counter'], 'kind'> & { kind: CounterKind };
   rules_in_force: Omit<Declared['rules_in_force'], 'source'> & { source: MappingSource };
   mapping_version: Omit<Declared['mapping_version'], 'source'> & { source: MappingSource };

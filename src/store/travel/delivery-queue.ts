@@ -1,14 +1,15 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely';
-import type {
-  Delivery,
-  DeliveryLease,
-  DeliveryOutcome,
-  DeliveryQueue,
-  DeliveryStatus,
-  DueQuery,
+import {
+  type Delivery,
+  type DeliveryLease,
+  type DeliveryOutcome,
+  type DeliveryQueue,
+  type DeliveryStatus,
+  type DueQuery,
+  MAX_WAIT_MS,
 } from '../../travel/webhooks/ports.ts';
 import type { Database } from '../sql/database.ts';
-import { timeAfter } from '../sql/dialect.ts';
+import { isDue, timeAfter } from '../sql/dialect.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 
@@ -58,8 +59,12 @@ async function findDueWebhooks(
     .where('failing_since', failing ? 'is not' : 'is', null)
     .where((queue) =>
       queue.or([
-        queue(selectPending(queue, 0).select('next_attempt_at').orderBy('seq').limit(1), '<=', now),
-        queue.exists(selectPending(queue, 1).select('id').where('next_attempt_at', '<=', now)),
+        isDueDelivery(selectPending(queue, 0).select('next_attempt_at').orderBy('seq').limit(1), now),
+        queue.exists(
+          selectPending(queue, 1)
+            .select('id')
+            .where((row) => isDueDelivery(row.ref('next_attempt_at'), now)),
+        ),
       ]),
     )
     // Webhooks that were never served come first; then the least recently served.
@@ -69,8 +74,13 @@ async function findDueWebhooks(
   return rows.map(({ webhook_id }) => webhook_id);
 }
 
+/** Without a lease, `lease_until` is the time when the queue was last served. */
 function isUnleased(queue: QueueExpression, now: Expression<number>) {
-  return queue.or([queue('lease_until', 'is', null), queue('lease_until', '<=', now)]);
+  return queue.or([queue('lease_token', 'is', null), queue('lease_until', '<=', now)]);
+}
+
+function isDueDelivery(nextAttemptAt: Expression<unknown>, now: number) {
+  return isDue(nextAttemptAt, sql.val(now), MAX_WAIT_MS);
 }
 
 function selectPending(queue: QueueExpression, redelivery: 0 | 1) {
@@ -125,9 +135,13 @@ async function readNextDelivery(
       .where('redelivery', '=', redelivery)
       .orderBy('seq')
       .limit(1);
-  const redelivery = await selectFirst(1).where('next_attempt_at', '<=', now).executeTakeFirst();
+  const redelivery = await selectFirst(1)
+    .where((row) => isDueDelivery(row.ref('next_attempt_at'), now))
+    .executeTakeFirst();
   const row = redelivery ?? (await selectFirst(0).executeTakeFirst());
-  return row && (row.next_attempt_at ?? now) <= now ? toDelivery(row) : undefined;
+  if (!row) return undefined;
+  const waitMs = (row.next_attempt_at ?? now) - now;
+  return waitMs <= 0 || waitMs > MAX_WAIT_MS ? toDelivery(row) : undefined;
 }
 
 function toDelivery(row: Selectable<Tables['travel_delivery']>): Delivery {

@@ -2,7 +2,6 @@ import { findAttribute } from '../../schema/attributes.ts';
 import type { AttributePath } from '../../schema/filter-parser.ts';
 import { urns } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
-import { isSearchedAttribute } from './manager-settings.ts';
 import { jsonPath, type MappingFault, nearest } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import { conditionExpressions, inputPaths, undeclaredName } from './rule-syntax.ts';
@@ -11,13 +10,10 @@ import { conditionExpressions, inputPaths, undeclaredName } from './rule-syntax.
  * Finds the attributes in the scope and the rules of a mapping that no schema defines: in the enterprise or the travel extension, such as
  * `…:enterprise:2.0:User:departement`, and those without a URN. An identity provider may send them nevertheless, so they are no faults.
  */
-export function findUndeclaredNames({ scimUserMapping, scope, manager }: Mapping): MappingFault[] {
-  const { by } = manager ?? {};
-  const named = by === undefined || isSearchedAttribute(by) ? [] : inputPaths({ scimAttribute: by });
+export function findUndeclaredNames({ scimUserMapping, scope }: Mapping): MappingFault[] {
   return [
     // Names in brackets are those of the core schema.
     ...conditionExpressions(scope).flatMap(({ path }) => warningsAt(['scope'], path)),
-    ...named.flatMap(({ path }) => warningsAt(['manager', 'by'], path)),
     ...scimUserMapping.flatMap((row, index) => [
       ...inputPaths(row).flatMap(({ member, path }) =>
         warningsAt(['scimUserMapping', index, ...member], path),

@@ -20,7 +20,6 @@ import {
   plainTransforms,
   type Transform,
 } from '../values/transforms.ts';
-import { findManagerFaults, parseNamingAttribute, searchedAttributes } from './manager-settings.ts';
 import { faultText, type MappingFault, toMappingFaults } from './mapping-faults.ts';
 import { findLimitFaults, mappingLimits, maxPatternLength } from './mapping-limits.ts';
 import { findRoleFaults } from './role-faults.ts';
@@ -137,9 +136,7 @@ const requireOne = (names: readonly string[]) => ({ oneOf: names.map((one) => ({
 const inputShape = {
   scimAttribute: parsedText((text) => parseInputPath(text))
     .optional()
-    .describe(
-      'The SCIM path that is read; extensions by their URN, and attributes of the manager after manager., e.g. manager.department.',
-    ),
+    .describe('The SCIM path that is read; extensions by their URN.'),
   sources: z
     .array(parsedText((text) => parseInputPath(text, parseSourcePath)))
     .min(1, faultText('is empty', 'Name at least one SCIM path.'))
@@ -188,12 +185,6 @@ function ruleSchema(table: readonly Field[]) {
           'The field of the traveler that is set; roles: the roles that are given, beside those of other rules; travelerPrefs.<name>: one preference.',
         ),
       transforms: z.array(transformSchema).max(20).optional().describe('Applied in order.'),
-      apply: z
-        .enum(['always', 'once'])
-        .optional()
-        .describe(
-          'once: the field is set when the traveler is created, and then left alone. Default: always.',
-        ),
     })
     .superRefine((written, context) => {
       const [first, second] = inputs.filter((input) => written[input] !== undefined);
@@ -204,7 +195,6 @@ function ruleSchema(table: readonly Field[]) {
     })
     .superRefine(checkFallback)
     .superRefine(checkJoin)
-    .superRefine(checkOnce)
     .superRefine((written, context) => {
       const count = targets.filter((target) => written[target] !== undefined).length;
       if (count === 1) return;
@@ -242,19 +232,6 @@ function joinFault({ template, fallback }: WrittenInput, index: number): string 
     return faultText('joins the one text of a template', 'Name several paths in sources.');
   if (fallback === undefined) return undefined;
   return faultText('joins all sources beside a fallback', 'Remove one of the two.');
-}
-
-/** Every traveler needs an email, and it identifies people; roles that are not owned could not be taken away. */
-function checkOnce(
-  { apply, userAttribute }: { apply?: string | undefined; userAttribute?: string | undefined },
-  context: z.RefinementCtx,
-): void {
-  if (apply !== 'once' || (userAttribute !== 'email' && userAttribute !== rolesTarget)) return;
-  const message = faultText(
-    `cannot set ${userAttribute} once`,
-    'Remove it, so that the rule always applies.',
-  );
-  context.addIssue({ code: 'custom', path: ['apply'], message });
 }
 
 const ruleExamples = [
@@ -300,9 +277,6 @@ function unreachableRule(given: { first: number; value: string; isSameCondition:
         `Give ${earlier} a condition ("when"), or keep one rule for ${given.value}.`,
       );
 }
-
-/** The schema of the attribute that names managers: one that is always searched, or a SCIM path. */
-const managerAttribute = z.union([z.enum(searchedAttributes), parsedText(parseNamingAttribute)]);
 
 /** The schema of a reference to a resource of the travel service, by id or by exact name. */
 const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.strictObject({ name })], {
@@ -356,9 +330,11 @@ export function mappingSchemaFor(table: readonly Field[]) {
         .optional(),
       manager: z
         .strictObject({
-          by: managerAttribute.describe(
-            'The attribute of managers that names them: one of these, or a SCIM path, e.g. urn:acme:hr:1.0:Person:badge. By default any of these, and the travel user id.',
-          ),
+          by: z
+            .enum(['id', 'userName', 'externalId', 'employeeNumber'])
+            .describe(
+              'The attribute of managers that names them; "userName" is the userName or an email address. By default any but the employee number, and the travel user id.',
+            ),
         })
         .optional(),
       phone: z.strictObject({ defaultCountry: countrySchema.optional() }).optional(),
@@ -385,7 +361,7 @@ export function parseMapping(json: unknown, schema: typeof mappingSchema = mappi
   if (excess.length > 0) return { faults: excess };
   const result = schema.safeParse(json);
   if (!result.success) return { faults: toMappingFaults(result.error, schema) };
-  const faults = [...findRoleFaults(result.data), ...findManagerFaults(result.data)];
+  const faults = findRoleFaults(result.data);
   return faults.length > 0 ? { faults } : { mapping: result.data };
 }
 

@@ -1,3 +1,5 @@
+import { foldCase } from '../../schema/case-fold.ts';
+import { cleanValue } from '../../schema/clean-text.ts';
 import { type AttributeExpression, attributeExpressionsIn, type Filter } from '../../schema/filter-parser.ts';
 import { conditionTests, type GroupTest, withGroups } from '../groups.ts';
 import { oncePerRules, type Rule, type Rules } from '../rules.ts';
@@ -61,6 +63,13 @@ export function findNamedGroups({ scimUserMapping, scope }: Mapping): NamedGroup
   );
   return [...inScope, ...inRules];
 }
+
+/** Returns the test for the names that rules compare groups with by equality, as `findNamedGroups` finds them. */
+export const isNamedGroup = oncePerRules((rules): ((name: string) => boolean) => {
+  const keyOf = (name: string) => foldCase(cleanValue(name));
+  const names = new Set(findNamedGroups(rules.mapping).map(({ name }) => keyOf(name)));
+  return (name) => names.has(keyOf(name));
+});
 
 /** Returns the groups that the scope of a mapping names by equality. */
 export function groupsOfScope({ scope }: Rules): string[] {

@@ -4,14 +4,14 @@ import { isObject, type Json, type ScimResource } from '../../schema/resource.ts
 import { userType } from '../../schema/resource-types.ts';
 import { conditionGroup, groupsOf } from '../groups.ts';
 import { type ConditionalRule, fixedText, type Rule } from '../rules.ts';
-import type { AwaitedManager, Source, SourceUser } from '../sources.ts';
+import type { Source, SourceUser } from '../sources.ts';
 import type { FieldKey, TraceEntry } from '../translation.ts';
 import { readText } from '../values/readers.ts';
 import { isUnassigned, type Reading, toText } from '../values/values.ts';
-import { isGroupPath, pathsOfTemplate, type RulePath, type TemplatePart } from './rule-syntax.ts';
+import { isGroupPath, type RulePath, type TemplatePart } from './rule-syntax.ts';
 
 /** A source as the rules in force use it. */
-export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'once' | 'read'> {
+export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'read'> {
   origin: TraceEntry['origin'];
   /** The path of a template that has no value, if the source stands for that path. */
   missing?: string;
@@ -21,8 +21,6 @@ export interface CompiledSource extends Source, Pick<TraceEntry, 'when' | 'once'
   prepare?: (raw: Json) => Reading[];
   /** True if the first value decides a field that takes one, even if it is unusable: the groups of a user have an order of our own. */
   firstDecides?: true;
-  /** Returns the manager of a user whom the source reads, and who is not known yet; undefined for any other one. */
-  awaitedManager?: (user: SourceUser) => AwaitedManager | undefined;
   /** Returns the group of a user that the condition of the rule has found; undefined if the condition names none. */
   groupOf?: (user: SourceUser) => string | undefined;
 }
@@ -58,22 +56,16 @@ export interface RuleSources {
   pickSource?: (user: SourceUser) => number;
   /** True if a later source is used only if the values before it can never be used, e.g. not while one is unresolved. */
   waits?: true;
-  /** True if the value is set only when the bridge creates the traveler. */
-  isOnce?: true;
 }
 
 /** Makes the sources of a mapping rule: one for each of its paths, or those of its template. */
 export function ruleSources(rule: Rule): RuleSources {
-  return { ...sourcesOf(rule), ...(rule.isOnce ? { isOnce: true } : {}) };
-}
-
-function sourcesOf(rule: Rule): RuleSources {
   const { input } = rule;
   if (input.kind === 'template') return templateSources(rule, input.parts);
   const [first, ...others] = input.paths;
   if (input.join) {
     const read = joinedReader(input.paths, input.join.separator);
-    return { sources: [pathSource(rule, read, awaitedIn(input.paths))] };
+    return { sources: [pathSource(rule, read)] };
   }
   if (first && others.length === 0)
     return { sources: [pathSource(rule, valuesReader(first, rule), traitsOf(first))] };
@@ -118,17 +110,11 @@ export function firstThatHolds(
 }
 
 /** Returns a rule as trace entries name it. */
-export function tracedRule({
-  origin,
-  text,
-  condition,
-  isOnce,
-}: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when' | 'once'> {
+export function tracedRule({ origin, text, condition }: Rule): Pick<TraceEntry, 'origin' | 'rule' | 'when'> {
   return {
     origin,
     rule: text,
     ...(condition ? { when: condition.text } : {}),
-    ...(isOnce ? { once: true } : {}),
   };
 }
 
@@ -144,7 +130,7 @@ function commonOf(rule: Rule): ReturnType<typeof tracedRule> & Pick<CompiledSour
 function pathSource(
   rule: Rule,
   read: ValuesReader,
-  detail: Pick<CompiledSource, 'read' | 'firstDecides' | 'awaitedManager'> = {},
+  detail: Pick<CompiledSource, 'read' | 'firstDecides'> = {},
 ): CompiledSource {
   const { transform, hasDefault } = rule;
   const valuesOf = (user: SourceUser): Json[] => {
@@ -158,13 +144,8 @@ function pathSource(
 }
 
 /** Returns what is special about a source that reads one path. The groups of a user are read in an order of our own. */
-function traitsOf(path: RulePath): Pick<CompiledSource, 'firstDecides' | 'awaitedManager'> {
-  return { ...(isGroupPath(path.path) ? { firstDecides: true } : {}), ...awaitedIn([path]) };
-}
-
-function awaitedIn(paths: readonly RulePath[]): Pick<CompiledSource, 'awaitedManager'> {
-  if (!paths.some(({ ofManager }) => ofManager)) return {};
-  return { awaitedManager: ({ manager }) => (manager && 'fault' in manager ? manager : undefined) };
+function traitsOf({ path }: RulePath): Pick<CompiledSource, 'firstDecides'> {
+  return isGroupPath(path) ? { firstDecides: true } : {};
 }
 
 /** The maximum number of values that `join` reads. It bounds the cost of translating a user. */
@@ -186,11 +167,10 @@ type ValuesReader = (user: SourceUser) => Json[];
 
 /**
  * Makes a function that reads the values at a path, without unassigned ones. The identity provider does not choose the order of groups:
- * that of the entries of `map` counts, and groups without an entry are not read. While a manager is not known, the value that names the
- * manager stands for those to come.
+ * that of the entries of `map` counts, and groups without an entry are not read.
  */
 export function valuesReader(
-  { path, ofManager }: RulePath,
+  { path }: RulePath,
   { placeInMap }: Pick<Rule, 'placeInMap'> = {},
 ): ValuesReader {
   const read = pathReader(userType, path);
@@ -198,11 +178,6 @@ export function valuesReader(
     read(resource)
       .map(toSimpleValue)
       .filter((value) => !isUnassigned(value));
-  if (ofManager)
-    return ({ manager }) => {
-      if (!manager) return [];
-      return 'fault' in manager ? [manager.raw] : valuesOf(manager.resource);
-    };
   if (!placeInMap || !isGroupPath(path)) return ({ resource }) => valuesOf(resource);
   return ({ resource }) =>
     valuesOf(resource)
@@ -232,8 +207,7 @@ function templateSources(rule: Rule, parts: readonly TemplatePart[]): RuleSource
   const { mappingPath } = fixedText(input) ?? {};
   const readers = parts.map(partReader);
   const prepare = (raw: Json) => transformValue(raw, (one) => transform(one, { mappingPath }));
-  const awaited = awaitedIn(pathsOfTemplate(parts));
-  const common = { ...shared, ...awaited, prepare, ...(mappingPath === undefined ? {} : { mappingPath }) };
+  const common = { ...shared, prepare, ...(mappingPath === undefined ? {} : { mappingPath }) };
   const noValue: Json[] = hasDefault ? [null] : [];
   const text: CompiledSource = {
     ...common,

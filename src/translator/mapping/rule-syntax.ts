@@ -27,8 +27,6 @@ export interface RulePath {
   /** The path as the rule has it. */
   text: string;
   path: AttributePath;
-  /** True if the path is one of the user's manager, and not of the user. */
-  ofManager?: true;
 }
 
 /** A part of a template: literal text, a SCIM path whose value is inserted, or a part that vanishes without values. */
@@ -66,17 +64,10 @@ export function parseSourcePath(text: string): AttributePath | SyntaxProblem {
   return isSyntaxProblem(path) ? path : (bracketProblem(path) ?? path);
 }
 
-/** A path of the manager. `value`, `$ref` and `displayName` are attributes of the user (RFC 7643 §4.3). */
-const managerPath = /^manager\.(?!(?:value|\$ref|displayName)$)(.+)$/is;
-
-/** Parses what a rule reads: a path of the user, or one of the user's manager after `manager.`, e.g. `manager.department`. */
+/** Parses a path that a rule reads, and keeps its text. */
 export function parseInputPath(text: string, parse = parseRulePath): RulePath | SyntaxProblem {
-  const [, ofManager] = managerPath.exec(text) ?? [];
-  const path = parse(ofManager ?? text);
-  if (isSyntaxProblem(path)) return path;
-  if (ofManager === undefined) return { text, path };
-  if (!isGroupPath(path)) return { text, path, ofManager: true };
-  return { problem: 'reads the groups of the manager', remedy: 'Read an attribute of the manager.' };
+  const path = parse(text);
+  return isSyntaxProblem(path) ? path : { text, path };
 }
 
 /** Parses a condition: a SCIM filter (RFC 7644 §3.4.2.2) whose attributes users have. */
@@ -88,7 +79,7 @@ export function parseCondition(text: string): Filter | SyntaxProblem {
   }
   const problem = firstProblem(filter, (path) => {
     const named = withAttributesOnly(path);
-    return managerProblem(named) ?? nameProblem(named) ?? bracketProblem(named);
+    return nameProblem(named) ?? bracketProblem(named);
   });
   return problem ?? filter;
 }
@@ -125,15 +116,6 @@ export function inputPaths({
 export function conditionExpressions(text: string | undefined): AttributeExpression[] {
   const filter = text === undefined ? undefined : parseCondition(text);
   return filter && !isSyntaxProblem(filter) ? attributeExpressionsIn(filter) : [];
-}
-
-function managerProblem({ urn, attribute, sub }: AttributePath): SyntaxProblem | undefined {
-  const name = `${attribute}.${sub}`;
-  if (urn !== undefined || !managerPath.test(name)) return undefined;
-  return {
-    problem: `a condition cannot read ${name}`,
-    remedy: 'Compare an attribute of the user; scimAttribute, sources and template can read the manager.',
-  };
 }
 
 /**

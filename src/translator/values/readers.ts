@@ -8,7 +8,7 @@ import {
 import { foldCase } from '../../schema/case-fold.ts';
 import { lineBreaks, toLine } from '../../schema/clean-text.ts';
 import { isObject, type Json } from '../../schema/resource.ts';
-import type { AppliedField, Lookups, NamedResource, Reference } from '../translation.ts';
+import type { Lookups, NamedResource, Reference } from '../translation.ts';
 import { isoDate } from './dates.ts';
 import {
   type Fault,
@@ -234,19 +234,14 @@ export function isPhoneCountry(country: string): country is CountryCode {
 export const readManager: Reader = (raw, { references }) => {
   const reference = references.get(toVerbatimText(raw) ?? '') ?? { unresolved: 'unknown' };
   if (!('travelId' in reference)) return managerFaults[reference.unresolved];
-  const { travelId, inactive } = reference;
-  if (inactive === 'clear') return inactiveManager('is left out (inactiveManager)');
-  if (inactive === undefined) return { value: travelId };
-  return { value: travelId, note: inactiveManager('stays the manager of this user').fault };
+  return reference.isInactive ? inactiveManager : { value: reference.travelId };
 };
 
-function inactiveManager(effect: string): { fault: Fault } {
-  return unusable(
-    'managerInactive',
-    `The manager was deactivated in the identity provider, and ${effect}.`,
-    'Name the new manager in the identity provider.',
-  );
-}
+const inactiveManager = unusable(
+  'managerInactive',
+  'The manager was deactivated in the identity provider, and is left out.',
+  'Name the new manager in the identity provider; a manager who is active again is set by itself.',
+);
 
 const managerFaults = {
   unknown: unresolved(
@@ -292,7 +287,8 @@ interface NamedResourceKind {
 
 /**
  * Makes a reader that finds a resource by id or name and returns its id. An exact name comes before one that differs in case or blanks. If the source value is the same as for
- * the applied id, that id stays as long as the resource exists: renaming a resource changes no traveler.
+ * the applied id, that id stays as long as the resource exists: renaming a resource changes no traveler. If it is gone, the value is unresolved,
+ * so that a list which is incomplete takes nothing away.
  */
 export function namedResourceReader({ field, noun, among }: NamedResourceKind): Reader {
   return (raw, { lookups, applied }) => {
@@ -301,8 +297,7 @@ export function namedResourceReader({ field, noun, among }: NamedResourceKind): 
     const before = applied[field];
     if (!before || !isEqualJson(before.source, raw)) return reading;
     if ('value' in reading && reading.value === before.sent) return reading;
-    if (resources.some(({ id }) => id === before.sent)) return { value: before.sent };
-    return 'value' in reading ? reading : deletedResource(reading.fault, before, noun);
+    return resources.some(({ id }) => id === before.sent) ? { value: before.sent } : reading;
   };
 }
 
@@ -375,11 +370,6 @@ function contradiction(noun: string, { name }: NamedResource): Fault {
     `The ${noun} of this id is called "${name}"; the id was followed, not the name.`,
     'Correct the id or the name in the identity provider.',
   ).fault;
-}
-
-function deletedResource(fault: Fault, { sent }: AppliedField, noun: string): Reading {
-  const reason = `The ${noun} ${String(sent)} that this value meant before is gone. ${fault.reason}`;
-  return { fault: { ...fault, kind: 'unusable', reason } };
 }
 
 /** Converts words to a JSON name, e.g. `cost center` to `costCenter`. */

@@ -70,8 +70,6 @@ export interface Fault {
    * source value is unchanged.
    */
   kind: 'unusable' | 'unresolved';
-  /** True if an applied value stays although its source has changed: what it depends on is not known yet. */
-  keepsApplied?: true;
   /** True if the lookups may be outdated: they should be read again, because the value may be in them by now. */
   needsFreshLookups?: boolean;
   /** If the mapping is at fault: the JSON path of the fault. Such a fault never removes a value from a traveler. */

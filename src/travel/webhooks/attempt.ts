@@ -110,8 +110,6 @@ const JITTER = 0.2;
 const GIVE_UP_MS = 24 * HOUR;
 /** Limit for the Retry-After of a receiver. */
 const MAX_RETRY_AFTER_MS = 2 * HOUR;
-/** Upper limit of any wait before an attempt, in milliseconds. */
-export const MAX_WAIT_MS = Math.max((RETRY_WAITS_MS.at(-1) ?? 0) * (1 + JITTER), MAX_RETRY_AFTER_MS);
 /** A webhook is disabled if all attempts have failed for this long, in milliseconds. */
 export const DISABLE_AFTER_MS = 5 * 24 * HOUR;
 

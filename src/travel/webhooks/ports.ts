@@ -22,6 +22,9 @@ export interface Delivery {
   attempts: Attempt[];
 }
 
+/** No attempt waits longer than this, in milliseconds. */
+export const MAX_WAIT_MS = 3 * 60 * 60_000;
+
 /** The state of a delivery after an attempt. */
 export interface DeliveryOutcome {
   status: 'pending' | 'succeeded' | 'failed';

@@ -28,9 +28,6 @@ test('a decision about many people leads to their list', () => {
   const decided = entry({ decided: 300, decision: 1_700_000_000_000 });
   expect(linksOf(decided)).toEqual([{ href: '/held/decisions/okta/1700000000000', label: 'the 300 people' }]);
   expect(linksOf(entry({ decided: 1, decision: 7 }))).toMatchObject([{ label: 'the person' }]);
-  expect(linksOf(entry({ cause: 'rules', decided: 300, decision: 7 }))).toEqual([
-    { href: '/held/decisions/okta/7', label: 'the progress' },
-  ]);
   expect(detailsOf(decided).map(({ name }) => name)).not.toContain('decision');
 });
 

@@ -63,12 +63,3 @@ test.each<[ProviderKey, Method, string[]]>([
     .map(({ value }) => (typeof value === 'string' ? value : value.secret));
   expect(pasted).toEqual(values);
 });
-
-test.each<[ProviderKey, string]>([
-  ['okta', 'list'],
-  ['entra', 'list'],
-  ['other', 'match'],
-])('%s: the wizard says which setting of existing people the connection needs', (provider, value) => {
-  const fields = providers[provider].screens(urls, 'token').flatMap((screen) => screen.fields);
-  expect(fields).toContainEqual({ label: 'policies.existingPeople', value, isPasted: false });
-});

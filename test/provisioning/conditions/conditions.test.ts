@@ -76,16 +76,14 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ],
   ],
   [
-    'held people, and held changes of rules',
+    'held people, and rules that wait',
     {
-      counts: [
-        { connection: 'okta', cause: 'safetyValve', count: 1, since: NOW },
-        { connection: 'okta', cause: 'rules', count: 375, since: NOW },
-      ],
+      counts: [{ connection: 'okta', cause: 'safetyValve', count: 1, since: NOW }],
+      proposedRules: [{ connection: 'okta', since: NOW }],
     },
     [
       'warning hold (safetyValve): Changes of 1 person are held: more people leave at once than the safety valve lets pass.',
-      'warning hold (rules): A change of rules or lookups is held that would affect 375 people.',
+      'warning proposedRules: Other rules wait for an admin, because they would change more than 100 people; the rules in force stay so.',
     ],
   ],
   [
@@ -219,18 +217,16 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ['failing certificateEnds: The certificate in TLS_CERT ended on 2026-11-19.'],
   ],
   [
-    'a burst of refused sign-ins, a suspicion of a restore, and a paused connection',
+    'a burst of refused sign-ins, and a suspicion of a restore',
     {
       local: [
         { kind: 'signIns', connection: '', since: NOW, count: 57 },
         { kind: 'restoreSuspected', connection: 'okta', since: NOW, count: 3 },
       ],
-      modes: [{ connection: 'okta', mode: 'paused', since: NOW }],
     },
     [
       'warning signIns: 57 sign-ins to the admin page were refused within ten minutes.',
-      'warning restoreSuspected: The travelers of 3 people had values that were never sent, after a time without a server: if the database was restored, pause all connections now, before old values are sent; otherwise somebody has entered these values in the travel service.',
-      'warning pausedConnection: The connection okta is paused, by an admin or after a restore: only people whom the identity provider has sent since then are changed; after a restore, start a full synchronization there before it goes on.',
+      'warning restoreSuspected: The travelers of 3 people had values that were never sent, after a time without a server: if the database was restored, tell so now, before old values are sent; otherwise somebody has entered these values in the travel service.',
     ],
   ],
 ])('%s', (_name, facts, expected) => {

@@ -61,10 +61,10 @@ test.each<[string, Partial<Parameters<typeof describeState>[0]>, string, string]
     '2,001 of 2,004 people are in step with the travel service; 3 are held.',
   ],
   [
-    'a held change of rules, which nobody is held for',
-    { conditions: [condition('A change of rules is held.', { kind: 'hold', subject: 'rules' })] },
+    'rules that wait, for which nobody is held',
+    { conditions: [condition('Other rules wait.', { kind: 'proposedRules' })] },
     'attention',
-    'All 2,001 people are in step with the travel service. A change of rules is held.',
+    'All 2,001 people are in step with the travel service. Other rules wait.',
   ],
   [
     'what fails, before all warnings',

@@ -29,7 +29,16 @@ type SummaryChange = Partial<Omit<Summary, 'states' | 'connection'>> & {
 
 /** The facts of a service of one connection in which nothing is wrong. */
 export const soundFacts: ConditionFacts = {
-  ...{ now: NOW, local: [], shared: [], tokens: [], counts: [], imports: [], missingGroups: [] },
+  ...{
+    now: NOW,
+    local: [],
+    shared: [],
+    tokens: [],
+    counts: [],
+    imports: [],
+    missingGroups: [],
+    proposedRules: [],
+  },
   modes: [{ connection: 'okta', mode: 'live', since: undefined }],
   summaries: [summaryOf('okta')],
 };

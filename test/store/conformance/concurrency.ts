@@ -151,22 +151,6 @@ export function describeConcurrency(open: OpenDatabase): void {
   });
 
   describeOnPostgres('overlapping transactions', () => {
-    it('never reserve an address that a traveler gets while the insert waits', async () => {
-      const { add, database, identities } = await fixture(open);
-      await add(person('first', { creating: 'a@x' }));
-      const second = person('second', { creating: 'a@x' });
-      const insert = { kind: 'insert', identity: second, lease: { token: 'k', ms: 1000, now: NOW } } as const;
-      let inserting: Promise<string> | undefined;
-      await database.transaction(async (tx) => {
-        const linked = { travel_id: 't1', travel_email_key: 'a@x', creating: null, creating_key: null };
-        await tx.updateTable('identity').set(linked).where('id', '=', 'first').execute();
-        inserting = identities.commit('okta', [insert]);
-        for (let turn = 0; turn < 20; turn += 1) await database.ping();
-      });
-      expect(await inserting).toBe('stale');
-      expect(await identities.findById('okta', 'second')).toBeUndefined();
-    });
-
     it('never save what an import has read over a later outcome', async () => {
       const { add, database, identities, leases } = await fixture(open);
       const [known, listed, patched] = ['known@x', 'listed@x', 'patched@x'].map((email) =>

@@ -51,17 +51,12 @@ export function describeConnections(open: OpenDatabase): void {
     await references.save('okta', 'ada', [{ raw: 'bob', target: 'bob', travelId: undefined }]);
     const valve = { share: 0, minimum: 9, windowMs: 9 };
     await holds.admitDeparture('okta', 'ada', valve, NOW);
-    await holds.admitMembershipChange('okta', 'ada', { people: 1, windowMs: 9 }, NOW);
-    await holds.saveHeldRules({
-      connection: 'okta',
-      generation: 1,
-      recent: new Map(),
-      people: 1,
-      since: NOW,
-      answer: 'approved',
-    });
     const mapping = { generation: 1, edition: 1, digest: 'd', mapping: {}, lookups: undefined } as const;
     await rules.replace('okta', { ...mapping, source: 'file' }, NOW);
+    await rules.propose('okta', {
+      ...{ digest: 'p', edition: 1, mapping: {}, mappingDigest: 'm', collection: undefined },
+      ...{ source: 'file', author: undefined, since: NOW, people: undefined },
+    });
     await tasks.saveState('okta', 'import', {});
     const told = { connection: 'okta', kind: 'hold', subject: 'guarded', people: 1, since: NOW } as const;
     await reportedConditions(database).open(told, NOW);
@@ -73,7 +68,12 @@ export function describeConnections(open: OpenDatabase): void {
       .values({ account: 'acme', connection_id: 'okta', ...ended })
       .execute();
     const many = Array.from({ length: 1_001 }, (_, index) => ({ value: `m${index}` }));
-    const named = { generation: 1, test: () => true, isInScope: () => true, now: NOW };
+    const named = {
+      ...{ generation: 1, now: NOW },
+      test: () => true,
+      isNamed: () => true,
+      isInScope: () => true,
+    };
     await groups.insert(team('large'), many, named);
     await groups.insert(team('emptied'), [{ value: 'ada' }], named);
     await groups.change(team('emptied'), 1, 'delete', named);

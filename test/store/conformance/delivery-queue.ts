@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { encryption } from '../../../src/store/credentials/encryption.ts';
-import { repairAfterSetBack } from '../../../src/store/sql/clock-repair.ts';
+import { shortenLeases } from '../../../src/store/queues/shorten-leases.ts';
 import { countAllDeliveries } from '../../../src/store/travel/delivery-counts.ts';
 import { deliveryQueue } from '../../../src/store/travel/delivery-queue.ts';
 import { travelStore } from '../../../src/store/travel/travel-writes.ts';
@@ -237,8 +237,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await webhook('w', '*');
       await happen('a', 'e1', behind);
       await take('w', 'dead');
-      const bounds = { attemptMs: 1, checkMs: {}, leaseMs: {}, queueLeaseMs: 1_000, deliveryMs: 1 };
-      await repairAfterSetBack(database, behind, bounds);
+      await shortenLeases(database, behind, { leaseMs: {}, queueLeaseMs: 1_000 });
       const heir = { webhookId: 'w', token: 'heir', ms: 1_000 };
       expect(await queue.acquireLease(heir, behind + 999)).toBe(false);
       expect(await queue.acquireLease(heir, behind + 1_000)).toBe(true);

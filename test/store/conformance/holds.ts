@@ -1,4 +1,3 @@
-import type { HeldRules } from '../../../src/provisioning/holds/holds.ts';
 import type { HoldCause, Identity } from '../../../src/provisioning/identity.ts';
 import type { SafetyValve } from '../../../src/provisioning/policies.ts';
 import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
@@ -14,12 +13,6 @@ function held(id: string, cause: HoldCause, extra: Partial<Identity> = {}): Iden
 function many(count: number, of: (id: string) => Identity): Identity[] {
   return Array.from({ length: count }, (_, index) => of(`p${index}`));
 }
-
-const change: HeldRules = {
-  ...{ connection: 'okta', generation: 2, people: 101, since: NOW },
-  answer: undefined,
-  recent: new Map([['ada', NOW - 5]]),
-};
 
 /** Conformance tests of holds, for any database. */
 export function describeHolds(open: OpenDatabase): void {
@@ -185,19 +178,6 @@ export function describeHolds(open: OpenDatabase): void {
     });
   });
 
-  it('the limit of people whose values changes of groups replace counts each once within its time', async () => {
-    const { holds } = await fixture(open);
-    const admit = (id: string, now = NOW, connection = 'okta') =>
-      holds.admitMembershipChange(connection, id, { people: 2, windowMs: 1000 }, now);
-    expect([await admit('a'), await admit('b', NOW + 1), await admit('c', NOW + 1)]).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    expect([await admit('a', NOW + 1), await admit('c', NOW + 1, 'entra')]).toEqual([true, true]);
-    expect([await admit('c', NOW + 1000), await admit('d', NOW + 1000)]).toEqual([true, false]);
-  });
-
   describe('the safety valve', () => {
     it('always allows the minimum number of deactivations, and counts each once', async () => {
       const { holds } = await fixture(open);
@@ -241,148 +221,6 @@ export function describeHolds(open: OpenDatabase): void {
       expect(answers.filter(Boolean)).toHaveLength(5);
     });
   });
-
-  describe('a change of rules', () => {
-    it('waits for an admin, and counts as many people as it affects', async () => {
-      const { add, holds } = await fixture(open);
-      expect(await holds.findHeldRules('okta')).toBeUndefined();
-      await holds.saveHeldRules({ ...change, generation: 1, people: 500 });
-      await holds.saveHeldRules(change);
-      await add(held('a', 'rules'), held('b', 'rules', { connection: 'entra' }));
-      expect(await holds.findHeldRules('okta')).toEqual(change);
-      expect(await holds.findHeldRules('entra')).toBeUndefined();
-      expect(await holds.countHolds()).toEqual([
-        { connection: 'okta', cause: 'rules', count: 101, since: NOW },
-        { connection: 'entra', cause: 'rules', count: 1, since: NOW },
-      ]);
-    });
-
-    it('is decided once for each generation: a replica that checks it later, or is behind, gets the stored decision', async () => {
-      const { add, holds, read } = await fixture(open);
-      await add(held('h', 'rules'));
-      expect(await holds.saveHeldRules(change)).toEqual(change);
-      expect(await holds.saveHeldRules({ ...change, people: 3, answer: 'approved' })).toEqual(change);
-      expect(await holds.saveHeldRules({ ...change, generation: 1, answer: 'approved' })).toEqual(change);
-      expect(await read('h')).toMatchObject({ state: 'held' });
-      expect(await holds.findHeldRules('okta')).toEqual(change);
-    });
-
-    it('makes all affected people dirty when it is approved', () => approveChange(open, 120));
-
-    it('makes only held people dirty when it is discarded, and cannot be approved later', async () => {
-      const { add, decide, holds, read } = await fixture(open);
-      await add(person('a', { state: 'synced', rulesGeneration: 1 }), held('h', 'rules'));
-      await holds.saveHeldRules(change);
-      expect(await decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(101);
-      expect(await holds.findHeldRules('okta')).toEqual({ ...change, answer: 'discarded' });
-      expect(await holds.countHolds()).toEqual([]);
-      expect(await read('a')).toMatchObject({ state: 'synced' });
-      expect(await read('h')).toMatchObject({ state: 'dirty' });
-      await add(held('later', 'rules'));
-      expect(await holds.countHolds()).toEqual([]);
-      expect(await holds.findHeldPeople({ limit: 9 })).toEqual([]);
-      expect(await holds.decideRulesChange('okta', change.generation, 'approved', NOW)).toBeUndefined();
-      expect(await read('later')).toMatchObject({ state: 'held', decision: undefined });
-      expect(await read('a')).toMatchObject({ state: 'synced' });
-    });
-
-    it('leaves it in force that an admin has discarded the departure of a person', async () => {
-      const { add, decide, holds, read } = await fixture(open);
-      const decision = { cause: 'safetyValve', answer: 'discarded', version: 1 } as const;
-      await add(held('h', 'rules', { decision }));
-      await holds.saveHeldRules(change);
-      await decide('okta', { cause: 'rules' }, 'discarded', NOW);
-      expect(await read('h')).toMatchObject({ decision, state: 'dirty' });
-      expect(await holds.findHeldPeople({ limit: 9 })).toEqual([]);
-      await decide('okta', { cause: 'rules' }, 'approved', NOW);
-      expect(await read('h')).toMatchObject({ decision });
-    });
-
-    it('keeps the first decision when two admins decide', async () => {
-      const { add, holds, read } = await fixture(open);
-      await add(person('a', { state: 'synced', rulesGeneration: 1 }), held('h', 'rules'));
-      await holds.saveHeldRules(change);
-      expect(await holds.decideRulesChange('okta', change.generation - 1, 'approved', NOW)).toBeUndefined();
-      const both = await Promise.all([
-        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
-        holds.decideRulesChange('okta', change.generation, 'discarded', NOW),
-      ]);
-      expect(both.filter((count) => count !== undefined)).toEqual([101]);
-      expect(await holds.decideRulesChange('okta', change.generation, 'approved', NOW)).toBeUndefined();
-      expect(await read('h')).toMatchObject({ decision: { answer: 'discarded' } });
-      expect(await read('a')).toMatchObject({ state: 'synced' });
-    });
-
-    it('has an effect that the count which began last saves, until a decision or another change', async () => {
-      const { decide, holds } = await fixture(open);
-      await holds.saveHeldRules(change);
-      const empty = { causes: ['x'], fields: [], examples: [], names: {} };
-      const effect = { ...empty, count: 'one', looked: 10, isComplete: false, people: 7 };
-      expect(await holds.saveEffect('okta', 2, effect)).toBe(false);
-      expect(await holds.saveEffect('okta', 2, effect, { isFirst: true })).toBe(true);
-      expect(await holds.saveEffect('okta', 2, { ...effect, count: 'two' }, { isFirst: true })).toBe(true);
-      expect(await holds.saveEffect('okta', 2, effect)).toBe(false);
-      const whole = { ...effect, count: 'two', isComplete: true, people: 700 };
-      expect(await holds.saveEffect('okta', 1, whole)).toBe(false);
-      expect(await holds.saveEffect('okta', 2, whole)).toBe(true);
-      expect(await holds.findHeldRules('okta')).toEqual({ ...change, people: 700, effect: whole });
-      expect(await decide('okta', { cause: 'rules' }, 'discarded', NOW)).toBe(700);
-      expect(await holds.saveEffect('okta', 2, whole)).toBe(false);
-      expect((await holds.findHeldRules('okta'))?.effect).toBeUndefined();
-    });
-
-    it('that needs no admin makes the people dirty who were held by the one before', async () => {
-      const { add, holds, read } = await fixture(open);
-      await holds.saveHeldRules(change);
-      await add(held('h', 'rules'), held('valve', 'safetyValve'));
-      await holds.saveHeldRules({ ...change, generation: 3, people: 4, answer: 'approved' });
-      expect(await holds.countHolds()).toEqual([
-        { connection: 'okta', cause: 'rules', count: 1, since: NOW },
-        { connection: 'okta', cause: 'safetyValve', count: 1, since: NOW },
-      ]);
-      expect(await read('h')).toMatchObject({ state: 'dirty', revision: 2 });
-      expect(await read('valve')).toMatchObject({ state: 'held', revision: 1 });
-    });
-
-    it('affects claimed live identities that were translated with earlier rules', async () => {
-      const { add, holds } = await fixture(open);
-      const otherwise = (after = '', limit = 10) =>
-        holds.findTranslatedEarlier('okta', 2, { after, limit }).then((people) => people.map(({ id }) => id));
-      await add(
-        importedIdentity('unclaimed', 't-1', { rulesGeneration: 1 }),
-        person('never'),
-        person('same', { rulesGeneration: 2, state: 'synced' }),
-        person('gone', { rulesGeneration: 1, deletedAt: NOW, state: 'synced' }),
-        person('elsewhere', { connection: 'entra', rulesGeneration: 1 }),
-      );
-      expect(await otherwise()).toEqual([]);
-      await add(person('newer', { rulesGeneration: 3, state: 'synced' }));
-      expect(await otherwise()).toEqual([]);
-      await add(person('dirty', { rulesGeneration: 1 }));
-      expect(await otherwise()).toEqual(['dirty']);
-      await add(...many(3, (id) => person(id, { rulesGeneration: 1, state: 'synced' })));
-      expect(await otherwise()).toEqual(['dirty', 'p0', 'p1', 'p2']);
-      expect(await otherwise('dirty', 2)).toEqual(['p0', 'p1']);
-    });
-  });
-}
-
-async function approveChange(open: OpenDatabase, count: number): Promise<void> {
-  const { add, decide, holds, read } = await fixture(open);
-  await add(
-    ...many(count, (id) => person(id, { state: 'synced', rulesGeneration: 1 })),
-    person('new', { state: 'synced', rulesGeneration: 2 }),
-    held('h', 'rules', { rulesGeneration: 2 }),
-    person('elsewhere', { connection: 'entra', state: 'synced', rulesGeneration: 1 }),
-  );
-  await holds.saveHeldRules(change);
-  expect(await decide('okta', { cause: 'rules' }, 'approved', NOW)).toBe(count);
-  expect(await holds.findHeldRules('okta')).toEqual({ ...change, answer: 'approved' });
-  expect(await holds.countHolds()).toEqual([]);
-  expect(await read(`p${count - 1}`)).toMatchObject({ state: 'dirty' });
-  expect(await read('h')).toMatchObject({ state: 'dirty', decision: { answer: 'approved' } });
-  expect(await read('new')).toMatchObject({ state: 'synced' });
-  expect(await read('elsewhere', 'entra')).toMatchObject({ state: 'synced' });
 }
 
 /** Conformance tests of decisions about more people than one statement changes, for any database. */
@@ -394,7 +232,4 @@ export function describeManyHolds(open: OpenDatabase): void {
     expect(await decide('okta', { cause: 'safetyValve' }, 'discarded', NOW)).toBe(1_100);
     expect(await holds.countHolds()).toEqual([]);
   });
-
-  it('a change of rules makes all affected people dirty when it is approved (1,100 of them)', () =>
-    approveChange(open, 1_100));
 }

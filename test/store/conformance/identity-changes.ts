@@ -175,32 +175,6 @@ export function describeIdentityChanges(open: OpenDatabase): void {
       ]);
     });
 
-    it('finds a person by the values of the attribute that names managers, also after a write of the person', async () => {
-      const { add, identities } = await fixture(open);
-      const desired = { userName: 'a', emails: [{ value: '1@x' }] };
-      for (const id of ['a', 'b']) await add(person(id, { desired: { ...desired, userName: id } }));
-      const found = async (attribute: string, value: string) =>
-        (await identities.find('okta', { by: 'naming', attribute, value })).map(({ id }) => id);
-      await identities.saveNamingValues('okta', 'a', {
-        attribute: 'badge',
-        values: ['X7', 'x'.repeat(3000)],
-      });
-      const identity = person('a', { desired: { userName: 'a', emails: [{ value: '2@x' }] }, version: 2 });
-      expect(await identities.commit('okta', [{ kind: 'update', identity, expected: 1 }])).toBe('done');
-      expect(await found('Badge', 'x7')).toEqual(['a']);
-      expect(await found('badge', 'x'.repeat(3000))).toEqual(['a']);
-      expect((await identities.find('okta', { by: 'email', value: '2@x' })).map(({ id }) => id)).toEqual([
-        'a',
-      ]);
-      expect([await found('desk', 'x7'), await found('badge', '7')]).toEqual([[], []]);
-      await identities.saveNamingValues('okta', 'a', { attribute: 'badge', values: ['8'] });
-      await identities.saveNamingValues('okta', 'nobody', { attribute: 'badge', values: ['8'] });
-      expect([await found('badge', 'x7'), await found('badge', '8')]).toEqual([[], ['a']]);
-      expect((await identities.find('okta', { by: 'email', value: '2@x' })).map(({ id }) => id)).toEqual([
-        'a',
-      ]);
-    });
-
     it('does not end a lease', async () => {
       const { add, identities, leases } = await fixture(open);
       await add(person('a'));
@@ -324,7 +298,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
           creating: undefined,
           waitingFor: undefined,
         },
-        ...{ state: 'synced', revision: 2, leasedUntil: undefined, nextAttemptAt: undefined, deletedAt: NOW },
+        ...{ state: 'dirty', revision: 2, leasedUntil: undefined, nextAttemptAt: undefined, deletedAt: NOW },
       });
       expect((await identities.findHolder('acme', { travelId: 't1' }))?.id).toBe('new');
       expect(await leases.finish('okta', 'old', 'k', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe(

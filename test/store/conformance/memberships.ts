@@ -31,7 +31,7 @@ export function describeMemberships(open: OpenDatabase): void {
       expect(await takeDirty()).toEqual(['a']);
       expect(await change(2, [], 'other')).toBe('done');
       expect(await takeDirty()).toEqual(['a']);
-      expect(await namesOf('a')).toEqual(['other']);
+      expect(await namesOf('a')).toEqual(['other', 'VIP (gone)']);
       expect(await change(3, [{ kind: 'add', members: [value('b')] }], 'another')).toBe('done');
       expect(await takeDirty()).toEqual([]);
     });
@@ -122,75 +122,51 @@ export function describeMemberships(open: OpenDatabase): void {
     expect(await groups.change(after, 1, change, { ...rules, generation: 1 })).toBe('done');
   });
 
-  describe('former members', () => {
-    it.each<[string, MemberChange[] | 'delete']>([
-      ['deleted', 'delete'],
-      ['emptied', [{ kind: 'replace', members: [] }]],
-      [
-        'emptied and given another member',
-        [
-          { kind: 'add', members: [value('c')] },
-          { kind: 'remove', values: ['a', 'b'] },
-        ],
-      ],
-      ['given other members only', [{ kind: 'replace', members: [value('c')] }]],
-    ])('of a group that was %s count for two hours', async (_title, members) => {
-      const { groups, change, takeDirty, markAll, memberships, namesOf } = await settled('a', 'b', 'c');
-      await insertVip(groups, 'a', 'b');
-      await takeDirty();
-      const changed =
-        members === 'delete' ? groups.change(team('g'), 1, 'delete', rules) : change(1, members);
-      expect(await changed).toBe('done');
-      expect(await namesOf('a')).toEqual([`VIP until ${hours(2)}`]);
-      const gainsAnother = Array.isArray(members) && JSON.stringify(members).includes('"c"');
-      expect(await takeDirty()).toEqual(gainsAnother ? ['c'] : []);
-      await markAll();
-      expect(await takeDirty()).toEqual(['a', 'b']);
-      expect(await memberships.nextEndMs('okta', NOW)).toBe(hours(2));
-      await markAll(NOW + hours(2) - 1);
-      expect(await takeDirty()).toEqual([]);
-      await markAll(NOW + hours(2));
-      expect(await takeDirty()).toEqual(['a', 'b']);
-      expect(await namesOf('b')).toEqual([]);
-      expect(await memberships.nextEndMs('okta', NOW)).toBeUndefined();
-    });
-
-    it('are those of the next time if the group is filled and emptied again', async () => {
-      const { groups, change, markAll, namesOf, database } = await settled('a', 'b', 'c');
-      await insertVip(groups, 'a', 'b', 'c');
-      await change(1, [{ kind: 'replace', members: [] }]);
-      await change(2, [{ kind: 'add', members: [value('a'), value('b')] }]);
-      expect(await namesOf('a')).toEqual(['VIP']);
-      expect(await namesOf('c')).toEqual([`VIP until ${hours(2)}`]);
-      await change(3, [{ kind: 'remove', values: ['a'] }]);
-      expect(await namesOf('a')).toEqual([]);
-      await markAll(NOW + hours(3));
-      expect(await namesOf('b')).toEqual(['VIP']);
-      expect(await database.db.selectFrom('former_member').selectAll().execute()).toEqual([]);
-    });
+  describe('members of a group that is gone', () => {
+    it.each(['deleted', 'renamed'])(
+      'go on to count if it was %s, until a group has the name again',
+      async (how) => {
+        const { groups, change, takeDirty, markAll, namesOf, database } = await settled('a', 'b', 'c');
+        await insertVip(groups, 'a', 'b');
+        await takeDirty();
+        if (how === 'deleted') await groups.change(team('g'), 1, 'delete', rules);
+        else await change(1, [{ kind: 'remove', values: ['b'] }], 'other');
+        await markAll();
+        expect(await takeDirty()).toEqual(['a', 'b']);
+        expect(await namesOf('a')).toContain('VIP (gone)');
+        expect(await namesOf('b')).toEqual(how === 'deleted' ? ['VIP (gone)'] : []);
+        await groups.insert(team('h', { attributes: { displayName: ' vip' } }), [value('c')], rules);
+        expect(await namesOf('a')).not.toContain('VIP (gone)');
+        await takeDirty();
+        await markAll();
+        expect(await takeDirty()).toEqual(how === 'deleted' ? ['a', 'b'] : ['a']);
+        expect(await database.db.selectFrom('former_member').selectAll().execute()).toEqual([]);
+      },
+    );
 
     it('go with an erased person', async () => {
-      const { groups, change, namesOf, database } = await settled('a', 'b');
+      const { groups, namesOf, database } = await settled('a', 'b');
       await insertVip(groups, 'a', 'b');
-      await change(1, [{ kind: 'replace', members: [] }]);
+      await groups.change(team('g'), 1, 'delete', rules);
       const { db, scopeOf } = database;
       await deleteDepartures(db, scopeOf('okta'), ['a', null]);
       expect(await namesOf('a')).toEqual([]);
-      expect(await namesOf('b')).toEqual([`VIP until ${hours(2)}`]);
+      expect(await namesOf('b')).toEqual(['VIP (gone)']);
     });
 
-    it('are none if one member of several stays, if the only one is removed, or if the rules do not name the group', async () => {
+    it('do not count if it was emptied before, or if the rules do not name it by equality', async () => {
       const { groups, change, namesOf } = await settled('a', 'b');
       await insertVip(groups, 'a', 'b');
-      await change(1, [{ kind: 'remove', values: ['a'] }]);
-      await change(2, [{ kind: 'remove', values: ['b'] }]);
-      await groups.insert(team('h'), [value('a'), value('b')], rules);
+      await change(1, [{ kind: 'replace', members: [] }]);
+      expect(await namesOf('a')).toEqual([]);
+      await groups.change(team('g'), 2, 'delete', rules);
+      await groups.insert(team('h', { attributes: { displayName: 'VIP 2' } }), [value('a')], rules);
       await groups.change(team('h'), 1, 'delete', rules);
       expect(await namesOf('a')).toEqual([]);
       expect(await namesOf('b')).toEqual([]);
     });
 
-    it('are none if the members are replaced by themselves with other texts', async () => {
+    it('stay as they are if the members are replaced by themselves with other texts', async () => {
       const { groups, change, namesOf, takeDirty } = await settled('a', 'b');
       await insertVip(groups, 'a', 'b');
       await takeDirty();
@@ -204,13 +180,15 @@ export function describeMemberships(open: OpenDatabase): void {
       expect(await takeDirty()).toEqual(['b']);
     });
 
-    it('of a group with thousands of members are all kept', async () => {
+    it('are all kept if they are thousands', async () => {
       const { groups, memberships } = await settled();
       const ids = Array.from({ length: 1_100 }, (_, index) => `u${index}`);
+      const found = () => Promise.all(ids.map((id) => memberships.findOf('okta', id)));
       await insertVip(groups, ...ids);
       await groups.change(team('g'), 1, 'delete', rules);
-      const kept = await Promise.all(ids.map((id) => memberships.findOf('okta', id)));
-      expect(kept.filter(({ length }) => length === 1)).toHaveLength(1_100);
+      expect((await found()).filter(({ length }) => length === 1)).toHaveLength(1_100);
+      await groups.insert(team('h', { attributes: { displayName: 'VIP' } }), [], rules);
+      expect((await found()).filter(({ length }) => length === 1)).toEqual([]);
     });
   });
 
@@ -267,10 +245,10 @@ export function describeManyMembers(open: OpenDatabase): void {
 const rules: RulesForGroups = {
   generation: 0,
   test: ({ display }) => display.startsWith('VIP'),
+  isNamed: (name) => name === 'VIP',
   isInScope: () => false,
   now: NOW,
 };
-const hours = (count: number) => count * 3_600_000;
 const value = (id: string): Member => ({ value: id });
 
 /** Opens a store with settled users. */
@@ -302,8 +280,8 @@ async function storeOf(open: OpenDatabase, ids: string[]) {
       while (await store.memberships.markSome('okta', now));
     },
     namesOf: async (id: string) =>
-      (await store.memberships.findOf('okta', id)).map(({ display, until }) =>
-        until === undefined ? display : `${display} until ${until - NOW}`,
+      (await store.memberships.findOf('okta', id)).map(({ display, isGone }) =>
+        isGone ? `${display} (gone)` : display,
       ),
   };
 }

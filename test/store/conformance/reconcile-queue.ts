@@ -1,5 +1,4 @@
 import type { Progress } from '../../../src/provisioning/identity.ts';
-import { repairFutureTimes } from '../../../src/store/sql/clock-repair.ts';
 import {
   fixture,
   importedIdentity,
@@ -91,68 +90,51 @@ export function describeReconcileQueue(open: OpenDatabase): void {
     });
   });
 
-  describe('a start', () => {
-    const bounds = { attemptMs: 60, checkMs: { okta: 30 }, deliveryMs: 100 };
+  describe('a time further away than the longest delay', () => {
+    const hour = 3_600_000;
     const late = (checkAt: number) => ({ late: { checkAt, sent: { lang: ['fr'] }, creates: [] } });
 
-    it('resets attempts that lie too far in the future, and leaves the others alone', async () => {
-      const { add, reconcileQueue, database, read } = await fixture(open);
+    it('makes an attempt due: a wrong clock has set it', async () => {
+      const { add, reconcileQueue } = await fixture(open);
       await add(
-        person('ahead', { nextAttemptAt: NOW + 86_400_000 }),
-        person('soon', { nextAttemptAt: NOW + 60 }),
+        person('ahead', { nextAttemptAt: NOW + hour + 1 }),
+        person('gone', { nextAttemptAt: NOW + hour + 1, deletedAt: NOW }),
+        person('soon', { nextAttemptAt: NOW + hour }),
         person('due', { nextAttemptAt: NOW - 5 }),
-        person('elsewhere', { connection: 'entra', nextAttemptAt: NOW + 86_400_000 }),
       );
-      await repairFutureTimes(database, NOW, bounds);
-      expect((await reconcileQueue.findDue(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['due', 'ahead']);
-      expect((await read('soon')).nextAttemptAt).toBe(NOW + 60);
-      expect((await read('elsewhere', 'entra')).nextAttemptAt).toBe(NOW + 86_400_000);
+      const due = await reconcileQueue.findDue(NOW, 10, ['okta']);
+      expect(due.map(({ id }) => id)).toEqual(['gone', 'due', 'ahead']);
     });
 
-    it('resets checks for late creates, in the progress as well', async () => {
-      const { add, reconcileQueue, database, read } = await fixture(open);
-      const state = 'synced' as const;
+    it('makes a check due, in the progress as well', async () => {
+      const { add, reconcileQueue, leases } = await fixture(open);
+      const [state, day] = ['synced' as const, 24 * hour];
+      const checks = (at: number): Progress => ({
+        ...late(at),
+        unconfirmed: { archived: { value: true, basis: 'b', next: 'retry', at } },
+        suspectedSpellings: { firstName: { value: 'A', at } },
+      });
       await add(
-        person('ahead', { state, progress: late(NOW + 86_400_000) }),
-        person('soon', { state, progress: late(NOW + 20) }),
+        person('ahead', { state, progress: checks(NOW + day + 1) }),
+        person('soon', { state, progress: checks(NOW + day) }),
         person('none', { state }),
       );
-      await repairFutureTimes(database, NOW, bounds);
-      expect((await read('ahead')).progress).toEqual(late(NOW + 30));
-      expect((await read('soon')).progress).toEqual(late(NOW + 20));
-      expect((await reconcileQueue.findDue(NOW + 30, 10, ['okta'])).map(({ id }) => id)).toEqual([
-        'soon',
-        'ahead',
-      ]);
+      expect((await reconcileQueue.findDue(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['ahead']);
+      const progressOf = async (id: string) =>
+        (await leases.acquire('okta', id, { token: 'k', ms: 1, now: NOW }))?.identity.progress;
+      expect(await progressOf('ahead')).toEqual(checks(NOW));
+      expect(await progressOf('soon')).toEqual(checks(NOW + day));
     });
 
-    it('resets checks of values and the attempts to send them again', async () => {
-      const { add, database, read } = await fixture(open);
-      const hour = 3_600_000;
-      const progress = (check: number, retry: number): Progress => ({
-        unconfirmed: {
-          'roles.a': { value: 'a', basis: 'b', next: 'check', at: NOW + check },
-          'roles.b': { value: 'b', basis: 'b', next: 'retry', isNotApplied: true },
-          archived: { value: true, basis: 'b', next: 'retry', at: NOW + retry },
-        },
-        suspectedSpellings: { firstName: { value: 'A', at: NOW + check } },
-      });
-      const state = 'synced' as const;
-      await add(
-        person('ahead', { state, progress: progress(hour, 2 * hour) }),
-        person('soon', { state, progress: progress(31, hour) }),
-      );
-      await repairFutureTimes(database, NOW, bounds);
-      expect((await read('ahead')).progress).toEqual(progress(30, 30));
-      expect((await read('soon')).progress).toEqual(progress(30, hour));
-    });
-
-    it('resets observations in the future, so that the next import can miss these travelers', async () => {
-      const { add, database, imports } = await fixture(open);
-      await add(person('a', { travelId: 't1' }), person('b', { travelId: 't2' }));
-      await imports.saveObserved('okta', [{ id: 'a', observed: undefined }], NOW + 86_400_000);
-      await repairFutureTimes(database, NOW + 1, bounds);
-      expect((await imports.deleteStale('okta', NOW + 2)).sort()).toEqual(['a', 'b']);
+    it('does not count as seen by an import, until the next one sees the traveler', async () => {
+      const { add, imports } = await fixture(open);
+      const travelIds = ['a', 'b', 'c'].map((id) => person(id, { travelId: `t-${id}` }));
+      await add(...travelIds);
+      const ahead = ['a', 'b'].map((id) => ({ id, observed: undefined }));
+      await imports.saveObserved('okta', ahead, NOW + 26 * hour);
+      await imports.saveObserved('okta', [{ id: 'c', observed: undefined }], NOW + hour);
+      await imports.markSeen('okta', ['b', 'c'], NOW + 1);
+      expect(await imports.deleteStale('okta', NOW + 1)).toEqual(['a']);
     });
   });
 

@@ -1,6 +1,6 @@
 import type { TaskKind } from '../../../src/store/queues/background-tasks.ts';
 import { countServers, replicas } from '../../../src/store/queues/replicas.ts';
-import { repairAfterSetBack } from '../../../src/store/sql/clock-repair.ts';
+import { shortenLeases } from '../../../src/store/queues/shorten-leases.ts';
 import { fixture, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 import { describeOnPostgres } from '../../fixtures/test-database.ts';
 
@@ -102,20 +102,13 @@ export function describeReplicas(open: OpenDatabase): void {
 
   describe('after the clock of the database was set back', () => {
     const behind = NOW - 600_000;
-    const bounds = {
-      attemptMs: 60_000,
-      checkMs: { okta: 30_000 },
-      leaseMs: { okta: MS },
-      queueLeaseMs: MS,
-      deliveryMs: 1,
-    };
+    const bounds = { leaseMs: { okta: MS }, queueLeaseMs: MS };
 
     it('the lease of a dead replica ends after its longest duration, and a holder that lives keeps it until then', async () => {
       const { add, database, leases, reconcileQueue } = await fixture(open);
       await add(person('ada'), person('bob'));
       for (const id of ['ada', 'bob']) await leases.acquire('okta', id, lease('k1'));
-      await repairAfterSetBack(database, behind, bounds);
-      await repairAfterSetBack(database, behind + 5_000, bounds);
+      await shortenLeases(database, behind, bounds);
       const dueAt = async (now: number) =>
         (await reconcileQueue.findDue(now, 10, ['okta'])).map(({ id }) => id);
       expect(await dueAt(behind + MS - 1)).toEqual([]);
@@ -124,13 +117,15 @@ export function describeReplicas(open: OpenDatabase): void {
       expect(await leases.acquire('okta', 'ada', lease('k2', behind + MS))).toBeDefined();
     });
 
-    it('background work is due at once, also that of a dead replica after its longest lease', async () => {
+    it('background work further away than the longest delay is due, also that of a dead replica after its longest lease', async () => {
       const { database, tasks } = await fixture(open);
       await tasks.acquire('okta', 'feed', lease('k1'));
       await tasks.finish('okta', 'feed', { token: 'k1', state: undefined, dueMs: 2_000, now: NOW });
       await tasks.acquire('okta', 'import', lease('k1'));
-      await repairAfterSetBack(database, behind, bounds);
-      expect(await tasks.acquire('okta', 'feed', lease('k2', behind))).not.toHaveProperty('retryMs');
+      await shortenLeases(database, behind, bounds);
+      const hourAgo = NOW - 3_600_000;
+      expect(await tasks.acquire('okta', 'feed', lease('k2', behind))).toHaveProperty('retryMs', 602_000);
+      expect(await tasks.acquire('okta', 'feed', lease('k2', hourAgo))).not.toHaveProperty('retryMs');
       expect(await tasks.acquire('okta', 'import', lease('k2', behind))).toHaveProperty('retryMs', MS);
       expect(await tasks.acquire('okta', 'import', lease('k2', behind + MS))).not.toHaveProperty('retryMs');
     });

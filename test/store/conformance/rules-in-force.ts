@@ -1,6 +1,14 @@
+import type { ProposedRules } from '../../../src/store/queues/proposed-rules.ts';
 import type { RulesInForce } from '../../../src/store/queues/rules-in-force.ts';
 import { noLookups } from '../../../src/translator/translation.ts';
-import { fixture, NOW, type OpenDatabase } from '../../fixtures/store.ts';
+import {
+  fixture,
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  type OpenDatabase,
+  person,
+} from '../../fixtures/store.ts';
 
 const lookups = { ...noLookups, costCenters: [{ id: 'cc-1', name: 'Finance', archived: false }] };
 
@@ -64,25 +72,63 @@ export function describeRulesInForce(open: OpenDatabase): void {
       ]);
     });
 
-    it('keep the lookups that people followed: those of the last approved generation', async () => {
-      const { decide, rules, holds } = await fixture(open);
-      const check = (generation: number, answer: 'approved' | undefined) =>
-        holds.saveHeldRules({
-          ...{ connection: 'okta', generation, people: 0, since: NOW, answer, recent: new Map() },
-        });
-      const other = { ...noLookups, costCenters: [] };
-      await rules.replace('okta', ruleSet(1, 'a', { lookups }), NOW);
-      await check(1, 'approved');
-      expect(await rules.findFollowed('okta')).toBeUndefined();
-      await rules.replace('okta', ruleSet(2, 'a', { lookups: other }), NOW);
-      expect(await rules.findFollowed('okta')).toEqual({ generation: 1, lookups });
-      await check(2, undefined);
-      await rules.replace('okta', ruleSet(3, 'b', { lookups: other }), NOW);
-      expect(await rules.findFollowed('okta')).toEqual({ generation: 1, lookups });
-      await decide('okta', { cause: 'rules' }, 'discarded', NOW);
-      await check(3, 'approved');
-      await rules.replace('okta', ruleSet(4, 'c', { lookups }), NOW);
-      expect(await rules.findFollowed('okta')).toEqual({ generation: 3, lookups: other });
+    describe('that are proposed', () => {
+      const proposed: ProposedRules = {
+        ...{ digest: 'p', edition: 1, mapping: { p: 1 }, mappingDigest: 'm', collection: undefined },
+        ...{ source: 'file', author: 'ada', since: NOW, people: undefined },
+      };
+
+      it('wait beside those in force, and come into force once, with their author', async () => {
+        const { rules } = await fixture(open);
+        await rules.replace('okta', ruleSet(1, 'a'), NOW);
+        await rules.propose('okta', proposed);
+        expect((await rules.findProposals('okta')).proposed).toEqual(proposed);
+        expect((await rules.findProposals('entra')).proposed).toBeUndefined();
+        const next = ruleSet(2, 'm');
+        expect(await rules.accept('okta', { ...proposed, digest: 'other' }, next, NOW)).toBe(false);
+        const both = [rules.accept('okta', proposed, next, NOW), rules.accept('okta', proposed, next, NOW)];
+        expect((await Promise.all(both)).toSorted()).toEqual([false, true]);
+        expect(await rules.findProposals('okta')).toMatchObject({ proposed: undefined });
+        expect((await rules.listMappings('okta', 1))[0]).toMatchObject({ digest: 'm', author: 'ada' });
+      });
+
+      it('wait for an admin if one replica has counted too many people, whatever another one has counted', async () => {
+        const { rules } = await fixture(open);
+        await rules.replace('okta', ruleSet(1, 'a'), NOW);
+        await rules.propose('okta', proposed);
+        expect(await rules.letWait('okta', proposed, 101)).toBe(true);
+        expect(await rules.letWait('okta', proposed, 102)).toBe(false);
+        expect(await rules.accept('okta', proposed, ruleSet(2, 'm'), NOW)).toBe(false);
+        expect(await rules.listWaiting()).toEqual([{ connection: 'okta', since: NOW }]);
+        expect(await rules.accept('okta', { ...proposed, people: 101 }, ruleSet(2, 'm'), NOW)).toBe(true);
+        expect(await rules.listWaiting()).toEqual([]);
+      });
+
+      it('are remembered when they are discarded, or when another mapping takes their place', async () => {
+        const { rules } = await fixture(open);
+        await rules.replace('okta', ruleSet(1, 'a'), NOW);
+        await rules.propose('okta', { ...proposed, collection: [] });
+        expect(await rules.discard('okta', { ...proposed, digest: 'other' })).toBe(false);
+        expect(await rules.discard('okta', proposed, 'c')).toBe(true);
+        const discarded = { proposed: undefined, discardedMapping: 'm', discardedCollection: 'c' };
+        expect(await rules.findProposals('okta')).toEqual(discarded);
+        await rules.propose('okta', { ...proposed, mappingDigest: 'n' });
+        await rules.replace('okta', ruleSet(2, 'b'), NOW);
+        expect(await rules.findProposals('okta')).toEqual({ ...discarded, discardedMapping: 'n' });
+      });
+    });
+
+    it('may change claimed live people with a traveler, and nobody in shadow mode', async () => {
+      const { add, rules, modes } = await fixture(open);
+      await add(
+        person('ada', linkedOutcome('t-1', 'ada@x')),
+        person('bob', { ...linkedOutcome('t-2', 'bob@x'), deletedAt: NOW }),
+        person('new'),
+        importedIdentity('unclaimed', 't-3'),
+      );
+      expect([await rules.countFollowers('okta', 9), await rules.countFollowers('entra', 9)]).toEqual([1, 0]);
+      await modes.change('okta', { to: 'shadow', now: NOW });
+      expect(await rules.countFollowers('okta', 9)).toBe(0);
     });
 
     it('know how long ago a replica last had the mapping file', async () => {

@@ -6,17 +6,14 @@ import { findings } from '../../findings.ts';
 import type { Identity } from '../../identity.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
-import { isDepartureOpen } from '../guard.ts';
+import { isAdministrator, isDepartureOpen } from '../guard.ts';
 
 /** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
 export function addressKey(email: string): string {
   return foldCase(email);
 }
 
-/**
- * True for a parking address: a placeholder that a traveler has while addresses are swapped, or after it gave its own
- * address to another identity.
- */
+/** True for a parking address: a placeholder that a traveler has after it gave its own address to another identity. */
 export function isParkingAddress(
   { parkingDomain }: Pick<ConnectionSettings, 'parkingDomain'>,
   email: string,
@@ -92,4 +89,16 @@ export function* newParkingAddress(
 /** True for a leaver whose traveler is in use, because the departure waits for an admin or was discarded. */
 export function isStaying(identity: Identity, { archived }: TravelUser): boolean {
   return !archived && isDepartureOpen(identity);
+}
+
+/**
+ * False if the traveler of a leaver keeps its address: there is no parking domain, the travel API has refused a parking address, or the
+ * leaver administers the travel service.
+ */
+export function canGiveEmailUp(
+  { observed, refused }: Pick<Identity, 'observed' | 'refused'>,
+  connection: Pick<ConnectionSettings, 'parkingDomain'>,
+): boolean {
+  if (connection.parkingDomain === undefined || (observed && isAdministrator(observed))) return false;
+  return !isParkingAddress(connection, String(refused.email?.value ?? ''));
 }

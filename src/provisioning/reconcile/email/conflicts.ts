@@ -1,21 +1,19 @@
 import type { WantedField } from '../../../translator/translation.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
-import type { ConnectionSettings } from '../../connection.ts';
 import { findings } from '../../findings.ts';
-import { type Identity, isInactive, userNameOf } from '../../identity.ts';
+import { type Identity, isInactive } from '../../identity.ts';
 import {
   type OutcomeDraft,
   type ReconcileContext,
   type SendableFields,
   type WantedFields,
   withFinding,
-  withProgress,
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
-import { isAdministrator, isGuarded } from '../guard.ts';
-import { isResetPending } from '../ownership.ts';
+import { isAdministrator, isDepartureOpen, isGuarded } from '../guard.ts';
 import {
   addressKey,
+  canGiveEmailUp,
   findEmailHolder,
   isParkingAddress,
   isStaying,
@@ -26,26 +24,25 @@ import {
 import { chooseLeaverEmail } from './leaver-email.ts';
 
 /**
- * Replaces the wanted address if another traveler of the account has it: the traveler keeps its current address, and
- * the identity waits for the wanted one. In a cycle of identities that wait for each other, one of them temporarily
- * takes its userName (if that is a free address) or a parking address. If the other traveler is archived and the policy
- * `reclaimEmail` is set, that traveler gives the address up.
+ * Replaces the wanted address if the traveler of another identity of the account has it: the identity waits for it. Meanwhile its traveler
+ * keeps the present address, unless somebody else waits for that one. A leaver gives its address to whoever needs it.
  */
 export function* resolveEmailConflict(
   context: ReconcileContext,
-  { draft: before, fields }: SendableFields,
+  { draft, fields }: SendableFields,
 ): Program<SendableFields> {
-  const draft = withParkedFromUpdated(context, before);
   const email = fields.email;
   if (email?.kind !== 'value' || typeof email.value !== 'string') return { draft, fields };
-  const leavers = yield* chooseLeaverEmail(context, draft, email.value);
-  if (leavers) return { draft: leavers.draft, fields: withEmailReplaced(fields, leavers.email, email.value) };
+  const { observed } = draft;
+  const isLeaver =
+    observed !== undefined && isInactive(context.identity) && !isStaying(context.identity, observed);
+  const leavers = isLeaver ? yield* chooseLeaverEmail(context, draft) : 'own';
+  if (leavers !== 'own') return { draft, fields: withEmailReplaced(fields, leavers, email.value) };
   if (isParkingAddress(context.connection, email.value))
     return {
       draft: withFinding(draft, findings.reservedEmail(email.value)),
       fields: { ...fields, email: { kind: 'kept' } },
     };
-  const { observed } = draft;
   const isAsWanted = observed !== undefined && addressKey(observed.email) === addressKey(email.value);
   // The guard keeps the address of such a traveler, so nobody is asked to give another one up for it.
   const isKept = observed !== undefined && isGuarded(observed, draft.applied);
@@ -53,13 +50,11 @@ export function* resolveEmailConflict(
   const { email: applied } = draft.applied;
   const isParked = observed !== undefined && isParkingAddress(context.connection, observed.email);
   const isDriftKept = !isParked && applied?.unsure !== true && applied?.sent === email.value;
-  if (isAsWanted || isKept || isDriftKept || !(yield* findEmailObstacle(context, draft, email.value)))
+  if (isAsWanted || isKept || isDriftKept || !(yield* findEmailHolder(context, email.value)))
     return { draft, fields };
-  // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty, and an
-  // identity
-  // that closes a cycle finds the wait.
+  // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty.
   yield* perform('waitForEmail', email.value);
-  const holder = yield* findEmailObstacle(context, draft, email.value);
+  const holder = yield* findEmailHolder(context, email.value);
   if (!holder) return { draft, fields };
   return yield* withoutHeldEmail(context, { draft, fields }, { email: email.value, holder });
 }
@@ -83,18 +78,15 @@ interface HeldEmail {
   isUserNameTaken?: true;
 }
 
-/**
- * Replaces an address that another identity's traveler has: by a temporary address if the identities wait for each
- * other in a cycle, else by the traveler's current address.
- */
+/** Replaces an address that another identity's traveler has by one that the traveler may have while it waits. */
 export function* withoutHeldEmail(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
   held: HeldEmail,
 ): Program<SendableFields> {
   const waiting = yield* withEmailWaitForHolder(context, draft, held);
-  const temporary = yield* chooseTemporaryEmail(context, waiting, held);
-  return { draft: temporary.draft, fields: withEmailReplaced(fields, temporary.email, held.email) };
+  const email = yield* chooseWaitingEmail(context, waiting, held);
+  return { draft: waiting, fields: withEmailReplaced(fields, email, held.email) };
 }
 
 /** Finds the first claimed identity, other than this one, that is linked to one of these travelers. */
@@ -109,219 +101,49 @@ export function* findIdentityAmong(
   return undefined;
 }
 
-/** Drops the record of the address from before the parking address, once the traveler has left the parking address. */
-function withParkedFromUpdated({ connection }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const { observed, progress } = draft;
-  if (progress.parkedFrom === undefined || !observed || isParkingAddress(connection, observed.email))
-    return draft;
-  return withProgress(draft, { parkedFrom: undefined });
-}
-
 /**
- * Chooses a temporary address for the traveler while it waits for another one; undefined if it keeps the current
- * address.
+ * Chooses the address of a traveler that waits for another one; undefined if it keeps the present one. One that has a parking address, or that
+ * others wait for, takes the userName if that is free, else a parking address.
  */
-function* chooseTemporaryEmail(
+function* chooseWaitingEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, holder, isUserNameTaken }: HeldEmail,
-): Program<{ draft: OutcomeDraft; email?: string | undefined }> {
-  const { observed } = draft;
-  if (!observed || isGuarded(observed, draft.applied)) return { draft };
-  const { members, end } = yield* followWaitChain(context, draft, holder);
-  if (isParkingAddress(context.connection, observed.email)) {
-    // A leaver who is back, or stays, does not wait with an address that receives no mail.
-    const isInUse = !isInactive(context.identity) || isStaying(context.identity, observed);
-    const mustReturn = end === 'blocked' && (isInUse || draft.progress.parkedFrom !== undefined);
-    // The address from before, else the userName.
-    const earlier = [draft.progress.parkedFrom, context.translation.fallbackEmail];
-    return { draft, email: mustReturn ? yield* firstFreeEmail(context, draft, earlier) : undefined };
-  }
-  if (end !== 'cycle')
-    return { draft, email: yield* chooseEmailInPlaceOfLeaver(context, draft, { isUserNameTaken }) };
-  const free = isUserNameTaken ? undefined : yield* freeUserName(context, draft);
-  if (free !== undefined || context.connection.parkingDomain === undefined) return { draft, email: free };
-  if (isAdministrator(observed))
-    return { draft: yield* letAnotherMemberStepAside(draft, { email, members }) };
-  const parked = yield* newParkingAddress(context, draft);
-  if (parked === undefined)
-    return { draft: withFinding(draft, findings.swapBlocked(email, members.map(userNameOf))) };
-  return { draft: withProgress(draft, { parkedFrom: observed.email }), email: parked };
-}
-
-/**
- * Chooses an address for a traveler that may still have the one of the leaver to whom it belonged: the userName if it is free, else a parking
- * address. Undefined if the traveler keeps its address.
- */
-export function* chooseEmailInPlaceOfLeaver(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { isUserNameTaken = false }: { isUserNameTaken?: boolean | undefined },
+  { isUserNameTaken }: Pick<HeldEmail, 'isUserNameTaken'>,
 ): Program<string | undefined> {
-  const { connection, identity, translation } = context;
   const { observed } = draft;
-  if (!observed || !isResetPending(identity, draft)) return undefined;
-  if (isAdministrator(observed) || isParkingAddress(connection, observed.email)) return undefined;
-  // The traveler of an own create may have the userName.
-  if (addressKey(observed.email) === addressKey(translation.fallbackEmail ?? '')) return undefined;
+  if (!observed || isGuarded(observed, draft.applied)) return undefined;
+  const isParked = isParkingAddress(context.connection, observed.email);
+  if (!isParked && !(yield* perform('isWaitedFor', observed.email))) return undefined;
   const free = isUserNameTaken ? undefined : yield* freeUserName(context, draft);
-  return free ?? (yield* newParkingAddress(context, draft));
+  if (free !== undefined || isParked || isAdministrator(observed)) return free;
+  return yield* newParkingAddress(context, draft);
 }
 
 /**
- * Makes another member of the cycle take a temporary address: this traveler is an administrator, which never gets a
- * parking address.
- */
-function* letAnotherMemberStepAside(
-  draft: OutcomeDraft,
-  { email, members }: { email: string; members: Identity[] },
-): Program<OutcomeDraft> {
-  const other = members.find(({ observed }) => observed && !isAdministrator(observed));
-  if (!other?.observed) return withFinding(draft, findings.swapBlocked(email, members.map(userNameOf)));
-  yield* perform('askForEmail', other, other.observed.email);
-  return draft;
-}
-
-/** Returns the first of these addresses that is free and no parking address; undefined if there is none. */
-export function* firstFreeEmail(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  addresses: (string | undefined)[],
-): Program<string | undefined> {
-  for (const address of addresses) {
-    if (address === undefined || isParkingAddress(context.connection, address)) continue;
-    if (yield* findEmailObstacle(context, draft, address)) continue;
-    if (!(yield* isTakenByStranger(context, draft, address))) return address;
-  }
-  return undefined;
-}
-
-/** Finds the identity that has the address, or that needs it to complete a swap in progress. */
-function* findEmailObstacle(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  email: string,
-): Program<Identity | undefined> {
-  const holder = yield* findEmailHolder(context, email);
-  if (holder) return holder;
-  const { connection, identity } = context;
-  const claimant = yield* findClaimant(connection, { email, except: identity.id });
-  return claimant && !(yield* isPartOfSwap(context, draft)) ? claimant : undefined;
-}
-
-/**
- * True if a swap is in progress that involves this traveler: it has a parking address, or another member needs its
- * address.
- */
-function* isPartOfSwap(
-  { connection, identity }: ReconcileContext,
-  { observed, progress }: OutcomeDraft,
-): Program<boolean> {
-  if (!observed) return false;
-  if (progress.parkedFrom !== undefined && isParkingAddress(connection, observed.email)) return true;
-  return (yield* findClaimant(connection, { email: observed.email, except: identity.id })) !== undefined;
-}
-
-/**
- * Finds the identity for which the address is reserved during a swap. This identity waits for the address; its traveler
- * has a parking address, or its own address is reserved for another member of the swap.
- */
-export function* findClaimant(
-  connection: ConnectionSettings,
-  { email, except }: { email: string; except?: string },
-  depth = 0,
-): Program<Identity | undefined> {
-  if (depth === LONGEST_CHAIN) return undefined;
-  const waiters = yield* perform('findWaiters', email);
-  return yield* findClaimantAmong(connection, { waiters, except }, depth);
-}
-
-/** Finds the claimant among the identities that wait for the address. */
-export function* findClaimantAmong(
-  connection: ConnectionSettings,
-  { waiters, except }: { waiters: Identity[]; except?: string | undefined },
-  depth = 0,
-): Program<Identity | undefined> {
-  for (const one of waiters) {
-    if (one.id === except || !mayMove(one)) continue;
-    if (isParked(connection, one)) return one;
-    const own = one.observed?.email;
-    if (own !== undefined && (yield* findClaimant(connection, { email: own }, depth + 1))) return one;
-  }
-  return undefined;
-}
-
-/** True if the traveler has a parking address for a swap, or if a call that sets one is announced. */
-function isParked(connection: ConnectionSettings, { observed, progress }: Identity): boolean {
-  if (progress.parkedFrom === undefined) return false;
-  const emails = [observed?.email, progress.announced?.email?.value];
-  return observed === undefined || emails.some((one) => isParkingAddress(connection, String(one)));
-}
-
-/**
- * Records that the identity waits for an address and which identity has it. If that identity is inactive and gives its address up, by the
- * policy `reclaimEmail` or for its successor, it becomes dirty so that it does.
+ * Records that the identity waits for an address, and asks for it: a leaver gives it up, and so does a traveler that waits for another address.
+ * Two active people who cannot move ask each other only once, when the wait begins.
  */
 export function* withEmailWaitForHolder(
-  context: ReconcileContext,
+  { connection, identity }: ReconcileContext,
   draft: OutcomeDraft,
   { email, holder }: HeldEmail,
 ): Program<OutcomeDraft> {
-  if (!isInactive(holder)) return withEmailWait(draft, email);
-  if (context.connection.policies.reclaimEmail || holder.origin.givesEmailUp)
-    yield* perform('askForEmail', holder, email);
-  return withEmailWait(draft, email, findings.heldByLeaver(email));
+  const isNew = identity.waitingFor !== addressKey(email);
+  const isAsked = isInactive(holder)
+    ? !isInactive(identity)
+    : isNew && holder.waitingFor !== undefined && holder.waitingFor !== addressKey(email);
+  if (isAsked) yield* perform('askForEmail', holder, email);
+  const isLeaver = isInactive(holder) && !isInactive(identity) && !isDepartureOpen(holder);
+  const isFreedSoon = isLeaver && canGiveEmailUp(holder, connection);
+  return withEmailWait(draft, email, isFreedSoon ? findings.heldByLeaver(email) : findings.emailTaken(email));
 }
 
 /** Returns the userName if it is an email address that is free and not the current one. */
 function* freeUserName(context: ReconcileContext, draft: OutcomeDraft): Program<string | undefined> {
-  const userName = context.translation.fallbackEmail;
-  const isOwn =
-    userName !== undefined && draft.observed && addressKey(userName) === addressKey(draft.observed.email);
-  return isOwn ? undefined : yield* firstFreeEmail(context, draft, [userName]);
-}
-
-/** The search for a cycle of identities that wait for each other's addresses stops after this many identities. */
-const LONGEST_CHAIN = 50;
-
-/**
- * A chain of identities, each of which waits for the address of the next. It begins with the identity that has the
- * wanted address.
- */
-interface WaitChain {
-  members: Identity[];
-  /**
-   * The end of the chain. `cycle`: its last member waits for the address that this identity has, or had before its
-   * parking address. `open`: its last member waits for a free address. `blocked`: its last member keeps its address.
-   */
-  end: 'cycle' | 'open' | 'blocked';
-}
-
-function* followWaitChain(
-  context: ReconcileContext,
-  { observed, progress }: OutcomeDraft,
-  holder: Identity,
-): Program<WaitChain> {
-  const members: Identity[] = [];
-  // Use the addresses of the draft: if a process died during a call, the store may not have the current address.
-  const own =
-    observed && [observed.email, progress.parkedFrom].flatMap((one) => (one ? [addressKey(one)] : []));
-  let next: Identity | undefined = holder;
-  for (let step = 0; next && step < LONGEST_CHAIN; step += 1) {
-    if (next.waitingFor === undefined || !mayMove(next)) return { members, end: 'blocked' };
-    members.push(next);
-    if (own?.includes(next.waitingFor)) return { members, end: 'cycle' };
-    next = yield* perform('findHolder', { travelEmailKey: next.waitingFor });
-    if (next?.id === context.identity.id) return { members, end: 'cycle' };
-  }
-  return { members, end: next ? 'blocked' : 'open' };
-}
-
-/**
- * False for an identity whose address cannot change without an admin or the IdP: a tombstone, a held identity, or a
- * guarded traveler.
- */
-function mayMove({ applied, deletedAt, hold, observed }: Identity): boolean {
-  if (deletedAt !== undefined || (hold !== undefined && hold.cause !== 'safetyValve')) return false;
-  return observed === undefined || !isGuarded(observed, applied);
+  const { connection, translation } = context;
+  const userName = translation.fallbackEmail;
+  if (userName === undefined || isParkingAddress(connection, userName)) return undefined;
+  if (draft.observed && addressKey(userName) === addressKey(draft.observed.email)) return undefined;
+  if (yield* findEmailHolder(context, userName)) return undefined;
+  return (yield* isTakenByStranger(context, draft, userName)) ? undefined : userName;
 }

@@ -7,12 +7,7 @@ import {
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { addressKey, findEmailHolder, isParkingAddress, withEmailWait } from './addresses.ts';
-import {
-  chooseEmailInPlaceOfLeaver,
-  findIdentityAmong,
-  withEmailReplaced,
-  withoutHeldEmail,
-} from './conflicts.ts';
+import { findIdentityAmong, withEmailReplaced, withoutHeldEmail } from './conflicts.ts';
 
 /** An address that the travel API has refused as taken, and whether it was sent a second time. */
 interface RefusedEmail {
@@ -45,12 +40,9 @@ export function* withoutTakenEmail(
   const holder = yield* findIdentityAmong(context, holders.value);
   if (holder) return yield* withoutHeldEmail(context, { draft, fields }, { email, holder });
   const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
-  const { fallbackEmail } = context.translation;
-  const isUserNameTaken = fallbackEmail !== undefined && addressKey(fallbackEmail) === addressKey(email);
-  const other = yield* chooseEmailInPlaceOfLeaver(context, draft, { isUserNameTaken });
   return {
     draft: withEmailWait(draft, email, finding),
-    fields: withEmailReplaced(fields, other, email),
+    fields: withEmailReplaced(fields, undefined, email),
   };
 }
 

@@ -1,23 +1,19 @@
 import type { TravelUser } from '../../../translator/traveler.ts';
 import { findings } from '../../findings.ts';
-import { type Identity, isInactive, predecessorOf, type Succession } from '../../identity.ts';
-import type { TravelAnswer, TravelFailure } from '../../travel-ports.ts';
-import type { Judgement } from '../../users/evidence.ts';
-import { releaseOf } from '../../users/return-user.ts';
+import { type Identity, isInactive, type Succession } from '../../identity.ts';
 import {
-  canBeTakenOver,
-  canGiveEmailUp,
-  findNumberHolders,
-  isNumberSharedBy,
+  isLeaver,
   judgeNewcomer,
-  judgeTraveler,
-  mustAskBeforeRevival,
-  takeoverEffect,
+  predecessorAfterTakeover,
+  releaseOf,
+  toPredecessor,
   toSuccessor,
-} from '../../users/takeover.ts';
+} from '../../people/takeover.ts';
+import type { TravelAnswer, TravelFailure } from '../../travel-ports.ts';
 import {
   endInFailure,
   endInState,
+  isApproved,
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
@@ -26,8 +22,14 @@ import {
   withProgress,
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
-import { addressKey, isStaying, newParkingAddress, withEmailWait } from '../email/addresses.ts';
-import { isAdministrator, isGuarded, isTakeoverApproved } from '../guard.ts';
+import {
+  addressKey,
+  canGiveEmailUp,
+  isStaying,
+  newParkingAddress,
+  withEmailWait,
+} from '../email/addresses.ts';
+import { isAdministrator, isGuarded } from '../guard.ts';
 import {
   addLateCall,
   isOwnCreate,
@@ -37,11 +39,10 @@ import {
   withLateCreate,
   withValuesNotShownYet,
 } from '../late-calls.ts';
-import { isResetPending, withResetDue } from '../ownership.ts';
+import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
 import type { TravelerGone } from '../update-traveler.ts';
 import { announceLink, announceOwnLink, type OwnTraveler, type Release } from './announce-link.ts';
-import { holdReturn } from './held-return.ts';
 
 /** The reasons for and against linking the identity to a traveler that has the wanted address. */
 type Availability =
@@ -106,7 +107,7 @@ export function* linkExistingTraveler(
     if (availability.kind !== 'ok') return endInFailure(unresolved, availability);
     if (availability.value.is === 'erased') isErased = true;
     // The link is all that happens: the bridge never writes this traveler, and says so on the identity.
-    if (availability.value.is === 'own' && context.connection.policies.onExistingUser === 'link')
+    if (availability.value.is === 'own')
       return yield* announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
     const { leaver } = availability.value;
@@ -121,10 +122,10 @@ export function* linkExistingTraveler(
 }
 
 /**
- * Links the traveler of the leaver whose place an admin has given to this user. Returns `none` if the traveler does not exist any more, or
- * belongs to an active user by now.
+ * Links the traveler of the leaver who is the same person. Returns `none` if the traveler does not exist any more, or belongs to an active
+ * user by now.
  */
-export function* linkApprovedTraveler(
+export function* linkTravelerOfLeaver(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
@@ -171,7 +172,8 @@ export function* findOwnCreate(
   return { draft: searched };
 }
 
-function* readAvailability(
+/** Tells whether the identity may be linked to a traveler that was found. */
+export function* readAvailability(
   context: ReconcileContext,
   traveler: TravelUser,
 ): Program<TravelAnswer<Availability>> {
@@ -180,13 +182,12 @@ function* readAvailability(
   if (yield* perform('isErased', traveler.id)) return { kind: 'ok', value: { is: 'erased' } };
   const maker = yield* perform('findHolder', { creating: traveler.email });
   // `maker` is creating this traveler at this moment and has not saved the link yet.
-  const { connection } = context;
-  if (maker && maker.id !== context.identity.id && !canBeTakenOver(maker, connection))
+  if (maker && maker.id !== context.identity.id && !isLeaver(maker))
     return { kind: 'ok', value: { is: 'linked' } };
   const holder = yield* perform('findHolder', { travelId: traveler.id });
   const other = holder?.id === context.identity.id ? undefined : holder;
   const isOwn = self.value.id === traveler.id;
-  if (other && (isOwn || !canBeTakenOver(other, connection))) return { kind: 'ok', value: { is: 'linked' } };
+  if (other && (isOwn || !isLeaver(other))) return { kind: 'ok', value: { is: 'linked' } };
   if (isOwn) return { kind: 'ok', value: { is: 'own' } };
   return { kind: 'ok', value: { is: 'free', leaver: other } };
 }
@@ -210,124 +211,81 @@ function* linkIfAllowed(
   draft: OutcomeDraft,
   { traveler, leaver }: Candidate,
 ): Program<ReconcileResult | TravelerGone | 'taken' | OwnTravelerNeeded> {
+  const row = leaver && judgementOn(context, draft, leaver);
+  if (leaver && row === 3) return yield* waitForLeaverEmail(context, draft, { traveler, leaver });
   // Once the traveler has another address, or no administrator role any more, this identity is reconciled again.
   const waiting = {
     ...draft,
     creating: undefined,
     waitingFor: draft.waitingFor ?? addressKey(traveler.email),
   };
-  if (!leaver && context.connection.policies.onExistingUser === 'refuse')
-    return endInState(withFinding(waiting, findings.existingUser(traveler.email)), 'pending');
-  if (isGuarded(traveler, leaver?.applied ?? {}) && !isTakeoverApproved(context.identity))
+  if (!leaver && traveler.archived) return yield* parkTraveler(context, draft, traveler);
+  if (isGuarded(traveler, leaver?.applied ?? {}) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(waiting, findings.privileged()), 'guarded'), 'held');
-  if (leaver) return yield* takePlaceOfLeaver(context, draft, { traveler, leaver });
-  if (traveler.archived) return yield* takeArchivedTraveler(context, draft, traveler);
-  return yield* announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
+  return leaver && row
+    ? yield* takeOver(context, draft, { traveler, leaver, row })
+    : yield* announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
 }
 
-/** An admin may have approved the takeover. */
-function effectOf(
-  { connection, identity }: ReconcileContext,
-  judgement: Judgement,
-  takeover: Parameters<typeof takeoverEffect>[2],
-): ReturnType<typeof takeoverEffect> {
-  const effect = takeoverEffect(connection, judgement, takeover);
-  return effect !== 'passedOn' && isTakeoverApproved(identity) ? 'revived' : effect;
+/** A judgement is made once: what it is based on may change later. */
+function judgementOn(
+  { identity, time }: ReconcileContext,
+  { progress: { predecessor } }: OutcomeDraft,
+  leaver: Identity,
+): Succession['row'] {
+  const isKnown = predecessor?.id === leaver.id && predecessor.connection === leaver.connection;
+  return isKnown ? predecessor.row : judgeNewcomer(leaver, identity, { now: time.wallClock });
 }
 
-/**
- * Links the traveler of a leaver if both are one person, and inherits the fields that were applied to it. For another person the policy
- * `onReturn` decides.
- */
-function* takePlaceOfLeaver(
+/** Links the traveler of a leaver, who is the same person, and inherits the fields that were applied to it. */
+function* takeOver(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { traveler, leaver }: { traveler: TravelUser; leaver: Identity },
-): Program<ReconcileResult | TravelerGone | OwnTravelerNeeded> {
-  const { row, verdict } = yield* judgementOn(context, draft, leaver);
-  const present = { ...leaver, observed: traveler };
-  const canSeparate = canGiveEmailUp(present, context.connection);
-  const mustAsk = mustAskBeforeRevival(present);
-  const effect = effectOf(context, { row, verdict }, { canSeparate, mustAsk });
-  const { connection, id } = leaver;
-  const predecessor: Succession = { row, verdict, effect, connection, id, travelId: traveler.id };
-  const judged = withProgress(draft, { predecessor });
-  if (effect === 'separate')
-    return yield* waitForLeaverEmail(context, judged, { leaver, predecessor, traveler });
-  if (effect === 'held') return holdReturn(context, judged, predecessor);
-  const from = releaseUnlessBusy(context, { leaver, predecessor });
-  const mustReset = effect === 'revived' || isResetPending(leaver, leaver);
-  const known = withLateCallsOf(context, withoutLateValues(judged), leaver);
-  const progress = mustReset ? withResetDue(context.identity, known.progress) : known.progress;
-  const linked =
-    from &&
-    (yield* announceLink(context, { ...draft, progress }, { traveler, applied: leaver.applied, from }));
+  { traveler, leaver, row }: { traveler: TravelUser; leaver: Identity; row: Succession['row'] },
+): Program<ReconcileResult | TravelerGone> {
+  const from = releaseUnlessBusy(context, leaver, row);
+  const known = withLateCallsOf(context, withoutLateValues(draft), leaver);
+  const taken = withProgress(known, {
+    predecessor: predecessorAfterTakeover(row, leaver, context.connection),
+  });
+  const { applied } = withBackupDoubted(leaver);
+  const linked = from && (yield* announceLink(context, taken, { traveler, applied, from }));
   if (linked !== undefined && linked !== 'taken') return linked;
-  // An approval, or a return that had to wait, is not carried out yet, so its effect is not noted.
-  const before = predecessorOf(context.identity, draft)?.effect;
-  return endInFailure(before === 'held' || before === 'waiting' ? draft : judged, {
+  const judged = withProgress(draft, { predecessor: toPredecessor(row, leaver) });
+  return endInFailure(judged, {
     kind: 'unavailable',
     text: 'the traveler is just being archived, or linked by another identity',
   });
 }
 
-/** A judgement is made once: later, this identity itself waits for the address. */
-function* judgementOn(
-  { identity, time }: ReconcileContext,
-  draft: OutcomeDraft,
-  leaver: Identity,
-): Program<Judgement> {
-  const known = predecessorOf(identity, draft);
-  if (known?.id === leaver.id && known.connection === leaver.connection) return known;
-  const holders = yield* findNumberHolders(identity.desired);
-  const isNumberShared = isNumberSharedBy(holders, leaver, identity);
-  // A user who is held because of the traveler has waited for it since the hold only.
-  const newcomer = identity.hold?.cause === 'guarded' ? { ...identity, waitingFor: undefined } : identity;
-  return judgeNewcomer(leaver, { newcomer, now: time.wallClock, isNumberShared });
-}
-
 /**
- * Links an archived traveler without an identity if it is that of the same person. Otherwise the traveler gets a parking address, unless
- * the policy `onReturn` says something else.
+ * Gives an archived traveler without an identity a parking address: it is that of another person. The judgement is committed before the
+ * call.
  */
-function* takeArchivedTraveler(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  traveler: TravelUser,
-): Program<ReconcileResult | TravelerGone | 'taken' | OwnTravelerNeeded> {
-  const { connection, identity } = context;
-  const { row, verdict } = judgeTraveler(traveler, { newcomer: identity, now: context.time.wallClock });
-  const address = isAdministrator(traveler) ? undefined : yield* newParkingAddress(context, draft);
-  const effect = effectOf(context, { row, verdict }, { canSeparate: address !== undefined, mustAsk: false });
-  const predecessor: Succession = { row, verdict, effect, connection: connection.id, travelId: traveler.id };
-  const judged = withProgress(draft, { predecessor });
-  if (effect === 'held') return holdReturn(context, judged, predecessor);
-  if (effect === 'separate' && address !== undefined)
-    return yield* parkTraveler(context, judged, { traveler, address });
-  const linking = effect === 'revived' ? withProgress(judged, { reset: true }) : judged;
-  return yield* announceLink(context, withoutLateValues(linking), { traveler, applied: {} });
-}
-
-/** Gives an archived traveler without an identity a parking address. The judgement is committed before the call. */
 function* parkTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { traveler, address }: { traveler: TravelUser; address: string },
+  traveler: TravelUser,
 ): Program<ReconcileResult | OwnTravelerNeeded> {
-  if ((yield* perform('announce', { progress: draft.progress })) !== 'done')
-    return endInFailure(draft, leaseLostFailure);
-  const answer = yield* perform('patchTraveler', traveler.id, { email: address });
+  const { id } = traveler;
+  const predecessor: Succession = { row: 3, connection: context.connection.id, travelId: id };
+  const judged = withProgress(draft, { predecessor });
+  const email = isAdministrator(traveler) ? undefined : yield* newParkingAddress(context, draft);
+  if (email === undefined) return { draft: judged, email: 'heldByLeaver' };
+  if ((yield* perform('announce', { progress: judged.progress })) !== 'done')
+    return endInFailure(judged, leaseLostFailure);
+  const answer = yield* perform('patchTraveler', id, { email });
   switch (answer.kind) {
     case 'ok':
     case 'notFound':
-      return { draft, email: 'free' };
+      return { draft: judged, email: 'free' };
     case 'forbidden':
     case 'invalid':
     case 'conflict':
-      return holdReturn(context, draft, draft.progress.predecessor ?? { row: 7, verdict: 'unclear' });
+      return { draft: judged, email: 'heldByLeaver' };
     case 'unauthorized':
     case 'unavailable':
-      return endInFailure(draft, answer);
+      return endInFailure(judged, answer);
   }
 }
 
@@ -338,22 +296,25 @@ function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
 }
 
 /**
- * Makes the leaver's traveler give up its address, which the store may not know, and for which this identity waits. A leaver keeps the address as
- * long as the successor is inactive, or as an admin decides about the departure.
+ * Makes the traveler of a leaver, who is another person, give up its address, which the store may not know. A leaver keeps the address as
+ * long as the newcomer is inactive, or as an admin decides about the departure, and if it cannot have another one.
  */
 function* waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { leaver, predecessor, traveler }: Candidate & { leaver: Identity; predecessor: Succession },
+  { leaver, traveler }: { leaver: Identity; traveler: TravelUser },
 ): Program<ReconcileResult | OwnTravelerNeeded> {
   const { connection, id } = leaver;
   const { email } = traveler;
-  const successor = toSuccessor(predecessor, context.identity);
-  yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor, givesEmailUp: true });
+  const judged = withProgress(draft, { predecessor: { ...toPredecessor(3, leaver), travelId: traveler.id } });
+  const successor = toSuccessor(3, context.identity);
+  yield* perform('noteSuccessor', { kind: 'noteSuccessor', connection, id, successor });
   yield* perform('askForEmail', leaver, email);
-  if (isInactive(context.identity) || isStaying(leaver, traveler)) return { draft, email: 'heldByLeaver' };
+  const isKept =
+    isStaying(leaver, traveler) || !canGiveEmailUp({ ...leaver, observed: traveler }, context.connection);
+  if (isInactive(context.identity) || isKept) return { draft: judged, email: 'heldByLeaver' };
   return endInState(
-    { ...withEmailWait(draft, email, findings.heldByLeaver(email)), creating: undefined },
+    { ...withEmailWait(judged, email, findings.heldByLeaver(email)), creating: undefined },
     'pending',
   );
 }
@@ -385,11 +346,12 @@ function withLateCallsOf(
  * reconciliation could still change the traveler.
  */
 function releaseUnlessBusy(
-  { connection, identity, time }: ReconcileContext,
-  { leaver, predecessor }: { leaver: Identity; predecessor: Succession },
+  { identity, time }: ReconcileContext,
+  leaver: Identity,
+  row: Succession['row'],
 ): Release | undefined {
   const { leasedUntil } = leaver;
   if (leasedUntil !== undefined && leasedUntil > time.now) return undefined;
   // The clock of this process may be ahead, so the store compares again.
-  return { ...releaseOf(leaver, toSuccessor(predecessor, identity), connection), leaseEndedBy: time.now };
+  return { ...releaseOf(leaver, toSuccessor(row, identity)), leaseEndedBy: time.now };
 }

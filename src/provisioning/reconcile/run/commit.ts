@@ -1,4 +1,3 @@
-import type { ScimResource } from '../../../schema/resource.ts';
 import type { Identity } from '../../identity.ts';
 import { ProvisioningError } from '../../provisioning-error.ts';
 import type { Runtime } from '../../runtime-ports.ts';
@@ -28,8 +27,6 @@ export interface PendingWrite {
   newUser?: NewUserTranslation | undefined;
   /** An address that no identity of the account had, or was about to get, when the write was computed. */
   freeEmail?: string | undefined;
-  /** The part of the user that the write states, if it may be a part only; used while the connection is paused. */
-  stated?: ScimResource | undefined;
   /** The SCIM request, for the log of exchanges. */
   requestId?: string | undefined;
 }

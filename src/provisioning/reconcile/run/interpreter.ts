@@ -5,7 +5,6 @@ import type { Connection } from '../../connection.ts';
 import type { Memberships } from '../../groups/group-ports.ts';
 import type { Outcome } from '../../identity.ts';
 import { withoutCycles } from '../../manager-chains.ts';
-import type { RulesChanges } from '../../rules/rules-change.ts';
 import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
@@ -23,7 +22,6 @@ import type { AttemptTime } from '../context.ts';
 import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
 import { canBeCommitted, type PendingWrite, type WriteCommit } from './commit.ts';
 import { leaseDuration, leaseEnded, leaseGuard } from './lease.ts';
-import { markDirty } from './notify-dependents.ts';
 import { storeReads } from './store-reads.ts';
 
 /** The store, the rules and the surroundings in which effects are carried out. */
@@ -32,10 +30,9 @@ export interface InterpreterDeps {
   leases: Leases;
   references: References;
   memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
-  holds: Pick<Holds, 'admitDeparture' | 'admitMembershipChange'>;
+  holds: Pick<Holds, 'admitDeparture'>;
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'askForEmail'>;
   rulesSnapshots: Pick<RulesSnapshots, 'current' | 'refresh'>;
-  rulesChanges: Pick<RulesChanges, 'mayReconcile'>;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
   ownUsers: Pick<OwnUsers, 'read'>;
   /** Wakes the background loop that reconciles dirty identities. */
@@ -60,8 +57,6 @@ export interface Interpreter {
   time: AttemptTime;
   /** The email addresses of the creates that have been announced. */
   announcedEmails: string[];
-  /** The email addresses for which the attempt has waited. */
-  awaitedEmails: string[];
   /** Returns the email addresses with which a traveler was read. */
   emailsRead(travelId: string | undefined): string[];
   /** Saves the outcome of the attempt and ends its lease. */
@@ -85,14 +80,13 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
   const readTime = () => ({ now: now(), wallClock: wallClock(), server: connection.travel.serverTime() });
   const time = readTime();
   const announcedEmails: string[] = [];
-  const awaitedEmails: string[] = [];
   const travelersRead: TravelUser[] = [];
   const commitFirst: CommitFirst = async (first) => pending?.commit.run(first);
   const carryOut = carriedOutBy({
     ...storeReads(deps, connection.account, { connection: connection.id, id }),
     ...ruleReads(deps, attempt, commitFirst),
     ...calls(deps, attempt, { commitFirst, onRead: (...travelers) => travelersRead.push(...travelers) }),
-    ...storeWrites(deps, attempt, { commitFirst, onWait: (email) => awaitedEmails.push(email) }),
+    ...storeWrites(deps, attempt, commitFirst),
     announce: async (planned) => {
       // The call begins after the commit, which takes some time.
       const callEndsBy = now() + leaseDuration(connection);
@@ -106,12 +100,11 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       const isTooLate = hasFields && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
-    findByEmployeeNumber: (number) => deps.identities.findByEmployeeNumber(connection.account, number),
     findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
     newId: deps.runtime.newId,
   });
   return {
-    ...{ time, announcedEmails, awaitedEmails },
+    ...{ time, announcedEmails },
     emailsRead: (travelId) => travelersRead.filter(({ id }) => id === travelId).map(({ email }) => email),
     carryOut: async (effect) => {
       const result = await carryOut(effect);
@@ -137,7 +130,7 @@ type CommitFirst = WriteCommit['run'];
 
 /** The rules and lookups. They come from memory mostly; otherwise the write is committed before the travel API is asked. */
 function ruleReads(
-  { rulesSnapshots, rulesChanges, ownUsers }: InterpreterDeps,
+  { rulesSnapshots, ownUsers }: InterpreterDeps,
   { connection }: RunningAttempt,
   commitFirst: CommitFirst,
 ): Partial<Handlers> {
@@ -146,7 +139,6 @@ function ruleReads(
     if (!lookups.areCached()) await commitFirst();
   };
   return {
-    mayApplyRules: (rulesSnapshot) => rulesChanges.mayReconcile(connection, rulesSnapshot),
     readRules: async (generation) => {
       await commitUnlessCached();
       return rulesSnapshots.current(connection, generation);
@@ -214,7 +206,7 @@ function calls(
 function storeWrites(
   deps: InterpreterDeps,
   { connection, id, lease: { token } }: RunningAttempt,
-  { commitFirst, onWait }: { commitFirst: CommitFirst; onWait(email: string): void },
+  commitFirst: CommitFirst,
 ): Partial<Handlers> {
   const { identities, leases, references, holds, runtime } = deps;
   const { now } = runtime;
@@ -223,13 +215,8 @@ function storeWrites(
     return write();
   };
   return {
-    waitForEmail: (email) => {
-      onWait(email);
-      return afterCommit(() => leases.waitFor(connection.id, id, token, email));
-    },
+    waitForEmail: (email) => afterCommit(() => leases.waitFor(connection.id, id, token, email)),
     admitDeparture: (valve) => afterCommit(() => holds.admitDeparture(connection.id, id, valve, now())),
-    admitMembershipChange: (limit) =>
-      afterCommit(() => holds.admitMembershipChange(connection.id, id, limit, now())),
     noteSuccessor: (note) =>
       afterCommit(async () => {
         await identities.commit(note.connection, [note]);
@@ -239,8 +226,6 @@ function storeWrites(
         await deps.reconcileQueue.askForEmail(holder, email, now());
         deps.wake();
       }),
-    saveNamingValues: (naming) => afterCommit(() => identities.saveNamingValues(connection.id, id, naming)),
-    markReportsDirty: (ids) => afterCommit(() => markDirty(deps, connection.id, ids)),
     saveReferences: (rows) => afterCommit(() => references.save(connection.id, id, rows)),
     linkReferences: (found) =>
       afterCommit(() =>

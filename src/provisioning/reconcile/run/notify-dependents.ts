@@ -1,6 +1,6 @@
-import { employeeNumberOf, type ScimResource } from '../../../schema/resource.ts';
+import { emailsOf, employeeNumberOf } from '../../../schema/resource.ts';
 import type { Connection } from '../../connection.ts';
-import { type Identity, isInactive, type Outcome, predecessorOf } from '../../identity.ts';
+import { type Identity, isInactive, isSamePerson, type Outcome } from '../../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../store-ports.ts';
@@ -18,29 +18,19 @@ interface NotifyDeps {
 
 /**
  * Makes the identities dirty that the outcome of a reconciliation affects: those that wait for an address which is now
- * free, those whose search for a cycle of waits may have ended at this identity, and those whose manager is the traveler. An address becomes free when a traveler loses it, or when an announced
- * create made no traveler. `former`: the addresses that the attempt has announced, and those with which it has read the traveler; `awaited`:
- * those for which it has waited, for which others may wait in turn.
+ * free, and those whose manager is the traveler. An address becomes free when a traveler loses it, or when an announced
+ * create made no traveler. `former`: the addresses that the attempt has announced, and those with which it has read the traveler.
  */
 export async function notifyDependents(
   deps: NotifyDeps,
   connection: Connection,
-  {
-    before,
-    after,
-    former: known,
-    awaited,
-  }: { before: Identity; after: Outcome; former: string[]; awaited: string[] },
+  { before, after, former: known }: { before: Identity; after: Outcome; former: string[] },
 ): Promise<void> {
   const now = deps.runtime.now();
-  // An address that this identity itself waits for does not count as free.
-  const { observed, creating, waitingFor, travelId, applied } = after;
+  const { observed, creating, travelId, applied } = after;
   // A traveler that the attempt has not read has the email of the last response.
   const email = observed?.email ?? (travelId === undefined ? undefined : applied.email?.answered);
   const current = [email, creating].filter((one) => typeof one === 'string').map(addressKey);
-  const isLeaverAddress = isInactive(before) && after.progress.parkedFrom === undefined;
-  // A leaver who has given its address up waits for it behind all others.
-  if (waitingFor !== undefined && !isLeaverAddress) current.push(waitingFor);
   // A traveler that no attempt had read before the lease has the email of the last response, too.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
   // Calls of unknown outcome may have set an address that the traveler, which this attempt has read, no longer has. An attempt that has read
@@ -54,13 +44,11 @@ export async function notifyDependents(
   // Compare by key, so that two spellings of an address count once.
   const freed = new Map(former.map((email) => [addressKey(email), email]));
   for (const key of current) freed.delete(key);
-  const dropped = awaited.filter((email) => ![...current, waitingFor].includes(addressKey(email)));
-  const others = [...emailsNoLongerAwaited(before, after), ...newEmailInCycle(before, after), ...dropped];
+  const others = [...emailNoLongerAwaited(before, after), ...emailOfNewLeaver(before, after)];
   for (const email of new Set([...freed.values(), ...others])) {
     await deps.reconcileQueue.markEmailWaitersDirty(connection.account, email, now, before);
     deps.wake();
   }
-  await notifyPredecessor(deps, before, after);
   // The write has notified the reports of a manager who becomes inactive, unless the process died then.
   const isArchiveChanged = before.applied['archived']?.sent !== after.applied['archived']?.sent;
   if (before.travelId !== after.travelId || freed.size > 0)
@@ -88,56 +76,29 @@ export async function notifyOfPlannedEmail(
   }
 }
 
-/**
- * Makes the leaver dirty who has given its address up for this user, once a new version of the user has neither a traveler nor waits for an
- * address: the scope leaves the user out, or the user has left. The leaver takes its address back if the user wants it no more.
- */
-async function notifyPredecessor(deps: NotifyDeps, before: Identity, after: Outcome): Promise<void> {
-  const { connection, id, effect } = predecessorOf(before, after) ?? {};
-  const isNewVersion = before.progress.settledVersion !== after.progress.settledVersion;
-  const hasNoAddress = after.travelId === undefined && after.waitingFor === undefined;
-  if (connection !== undefined && id !== undefined && effect === 'separate' && isNewVersion && hasNoAddress)
-    await markDirty(deps, connection, [id]);
-}
-
 /** True for a leaver whose traveler another user has taken over. The takeover makes the leaver dirty. */
 function isSucceeded({ origin: { successor } }: Identity): boolean {
-  return successor?.effect === 'passedOn' || successor?.effect === 'revived';
+  return successor !== undefined && isSamePerson(successor);
 }
 
 /**
- * Returns the addresses that this identity no longer takes part in swapping: it stopped waiting, waits for another one, is
- * newly held for an admin, or its traveler has become an administrator and keeps the address. The identities that wait for
- * these addresses must be reconciled again.
+ * Returns the address for which this identity has stopped to wait: somebody may have stepped aside for it, and gets it back as the userName.
  */
-function emailsNoLongerAwaited(before: Identity, after: Outcome): string[] {
-  const { hold, observed, waitingFor, refused } = after;
-  const isAdmin = (one: Outcome['observed']) => one !== undefined && isAdministrator(one);
-  // Only a change counts: this identity waits for the address too, and would otherwise make itself dirty again and
-  // again.
+function emailNoLongerAwaited({ waitingFor }: Identity, after: Outcome): string[] {
+  return waitingFor === undefined || waitingFor === after.waitingFor ? [] : [waitingFor];
+}
+
+/**
+ * Returns the address of a leaver who keeps it, as those learn who wait for it: the departure is held, the traveler was archived or has become
+ * an administrator, or a parking address was refused.
+ */
+function emailOfNewLeaver(before: Identity, { hold, observed, refused }: Outcome): string[] {
+  if (!isInactive(before) || !observed) return [];
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
-  const isStopped = before.waitingFor !== undefined && (waitingFor !== before.waitingFor || isNewlyHeld);
-  const isNewlyAdmin = isAdmin(observed) && !isAdmin(before.observed);
+  const isNewlyAdmin = isAdministrator(observed) && !(before.observed && isAdministrator(before.observed));
   const isNewlyRefused = refused.email !== undefined && before.refused.email === undefined;
-  const keepsEmail = before.origin.givesEmailUp === true && (isNewlyAdmin || isNewlyRefused);
-  // A user who has just left may have to give the address up, or the traveler to the same person, also while the departure is held.
-  const isArchived = observed?.archived === true && before.observed?.archived === false;
-  const hasLeft = isInactive(before) && (isArchived || isNewlyHeld);
-  const addresses = [
-    isStopped ? before.waitingFor : undefined,
-    isStopped || keepsEmail || hasLeft ? observed?.email : undefined,
-  ];
-  return addresses.filter((one) => one !== undefined);
-}
-
-/**
- * Returns the address of the traveler if the store did not have it before and this identity waits for another address. An identity
- * that waits for it may have searched for a cycle meanwhile, and the search ended here.
- */
-function newEmailInCycle(before: Identity, { observed, waitingFor }: Outcome): string[] {
-  if (!observed || waitingFor === undefined) return [];
-  const isKnown = before.observed && addressKey(before.observed.email) === addressKey(observed.email);
-  return isKnown ? [] : [observed.email];
+  const isNewlyArchived = observed.archived && before.observed?.archived !== true;
+  return isNewlyHeld || isNewlyAdmin || isNewlyRefused || isNewlyArchived ? [observed.email] : [];
 }
 
 /** The references of an identity before a reconciliation, and the outcome of the reconciliation. */
@@ -250,14 +211,6 @@ export function referenceValuesOf({
   return [id, travelId, desired.userName, desired.externalId, ...emailsOf(desired), number].filter(
     (value) => typeof value === 'string',
   );
-}
-
-/** The values of a user's email addresses. */
-export function emailsOf({ emails }: ScimResource): string[] {
-  if (!Array.isArray(emails)) return [];
-  return emails
-    .map((email) => (typeof email === 'object' && email && !Array.isArray(email) ? email.value : undefined))
-    .filter((value) => typeof value === 'string');
 }
 
 /** Marks the identities dirty that refer to this user, if it was deactivated or reactivated, or by a value that was added or removed. */

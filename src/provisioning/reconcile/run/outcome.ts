@@ -9,7 +9,7 @@ import type { TranslatedIdentity } from '../translate-identity.ts';
 import { withBareAnswers, withoutBareAnswers } from '../traveler-calls.ts';
 import { withChecksPostponed, withoutDueSpellings } from '../unconfirmed-values.ts';
 
-/** The time after which a change that waits for another mode of the connection is planned again, unless there is a reason to do so before. */
+/** The time after which a plan in shadow mode is made again, unless there is a reason to do so before, in milliseconds. */
 const PLAN_AGAIN_MS = 60 * 60_000;
 
 /** Returns the outcome of an attempt at an identity. */
@@ -34,7 +34,7 @@ export function toOutcome(
     const settled = withSettledVersion(identity, withNextLateCheck(withoutBareAnswers(postponed), now()));
     return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...settled };
   }
-  if (end.kind === 'paused')
+  if (end.kind === 'planned')
     return { state: 'dirty', attempts: 0, nextAttemptAt: now() + PLAN_AGAIN_MS, ...common, ...draft };
   const afterBackoff = now() + backoff(end.failure, identity.attempts, random());
   const nextAttemptAt = Math.min(afterBackoff, end.retryBy ?? afterBackoff);
@@ -69,11 +69,8 @@ export function logResult(
     return;
   }
   const where = { connection, id };
-  if (end.kind === 'paused') {
-    log.info(
-      { ...where, findings: draft.findings.map(({ code }) => code) },
-      'planned, and not sent in this mode of the connection',
-    );
+  if (end.kind === 'planned') {
+    log.info({ ...where, call: draft.progress.shadow?.call }, 'planned, and not sent in shadow mode');
     return;
   }
   const { failure } = end;

@@ -51,7 +51,7 @@ export interface WriteAttempt {
 /** Dependencies of the reconciler. */
 export interface ReconcileDeps extends InterpreterDeps {
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty' | 'askForEmail'>;
-  modes: Pick<ConnectionModes, 'pausedAt' | 'shadowSince'>;
+  modes: Pick<ConnectionModes, 'shadowSince'>;
   foreignValues?: Pick<ForeignValues, 'observe'> | undefined;
   runtime: Runtime;
 }
@@ -241,12 +241,11 @@ async function reconcileUnderLease(
   const { runtime, modes, foreignValues } = deps;
   const { connection } = attempt;
   const { identity } = leased;
-  const pausedAt = modes.pausedAt(connection.id);
   const shadowSince = modes.shadowSince(connection.id);
-  if (pausedAt === undefined && shadowSince === undefined) foreignValues?.observe(identity);
-  const { carryOut, time, announcedEmails, awaitedEmails, emailsRead, finish } = interpreter(deps, attempt);
+  if (shadowSince === undefined) foreignValues?.observe(identity);
+  const { carryOut, time, announcedEmails, emailsRead, finish } = interpreter(deps, attempt);
   const { result, translated, rulesGeneration } = await run(
-    reconcileIdentity({ ...leased, connection, pausedAt, shadowSince, time }),
+    reconcileIdentity({ ...leased, connection, shadowSince, time }),
     carryOut,
   );
   const outcome = toOutcome(runtime, identity, { result, translated, rulesGeneration });
@@ -263,7 +262,7 @@ async function reconcileUnderLease(
   const former = [...announcedEmails, ...(isReadKept ? emailsRead(outcome.travelId) : [])];
   if (identity.creating !== undefined) former.push(identity.creating);
   await notifyDependents(deps, connection, {
-    ...{ before: identity, after: outcome, former, awaited: awaitedEmails },
+    ...{ before: identity, after: outcome, former },
   });
   await notifyOfPlannedEmail(deps, identity, outcome);
   if (!('kind' in translated))

@@ -5,10 +5,7 @@ import type { Handlers } from '../effects.ts';
 
 /** The store, as far as `storeReads` needs it. */
 export interface StoreReadDeps {
-  identities: Pick<
-    Identities,
-    'findById' | 'find' | 'findHolder' | 'findWaiters' | 'isWaitedFor' | 'isErased'
-  >;
+  identities: Pick<Identities, 'findById' | 'find' | 'findHolder' | 'isWaitedFor' | 'isErased'>;
   references: Pick<References, 'findRows'>;
   memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
 }
@@ -23,7 +20,6 @@ export function storeReads(
     findIdentity: identities.findById,
     findIdentities: identities.find,
     findHolder: (match) => identities.findHolder(account, match),
-    findWaiters: (email) => identities.findWaiters(account, email),
     isWaitedFor: (email) => identities.isWaitedFor(account, email, id),
     isErased: (travelId) => identities.isErased(account, travelId),
     findReferences: () => references.findRows(connection, id),

@@ -1,11 +1,9 @@
-import type { ConnectionModes } from '../../../store/connection-modes.ts';
 import type { CircuitBreaker } from '../../circuit-breaker.ts';
 import type { Connection } from '../../connection.ts';
 import type { Outcome } from '../../identity.ts';
 import { ProvisioningError } from '../../provisioning-error.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type { Identities, ReconcileQueue } from '../../store-ports.ts';
-import { withPauseNoted } from '../pause.ts';
 import { type CommitResult, commitWrite, type PendingWrite } from './commit.ts';
 import { markDirty } from './notify-dependents.ts';
 import type { Attempt, AttemptResult, Reconciler } from './reconciler.ts';
@@ -22,7 +20,6 @@ interface ReconcileWithinBudgetDeps {
   reconcileQueue: Pick<ReconcileQueue, 'markDirty'>;
   /** In milliseconds. An attempt that takes longer continues in the background. */
   budgetMs: number;
-  modes: Pick<ConnectionModes, 'pausedAt'>;
   circuitBreakerOf(connection: Connection): CircuitBreaker;
   wake(): void;
   runtime: Pick<Runtime, 'now' | 'wait' | 'checkpoint'>;
@@ -98,9 +95,8 @@ function isBreakerOpen({ circuitBreakerOf }: ReconcileWithinBudgetDeps, connecti
 async function commitAndAttempt(
   deps: ReconcileWithinBudgetDeps,
   connection: Connection,
-  { write: computed, afterCommit }: { write: PendingWrite; afterCommit: () => Promise<void> },
+  { write, afterCommit }: { write: PendingWrite; afterCommit: () => Promise<void> },
 ): Promise<BudgetedAttempt | 'stale'> {
-  const write = withPauseNoted(computed, deps.modes.pausedAt(connection.id));
   // Only a returning leaver has a scheduled attempt here, because any other write clears it. Its call may still be in flight; the background loop reconciles the identity then.
   if (write.identity.nextAttemptAt !== undefined || isBreakerOpen(deps, connection)) {
     const committed = await commitWrite(deps, write);

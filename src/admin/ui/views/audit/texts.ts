@@ -48,13 +48,13 @@ function mappingLink(connection: string, { version }: Facts['details']): PageLin
 
 /** A decision about more people than the entry names leads to their list. */
 function decisionLinks(connection: string, details: Facts['details']): PageLink[] | undefined {
-  const { cause, decision, decided } = details;
+  const { decision, decided } = details;
   const place = encodeURIComponent(connection);
   if (typeof decision === 'number')
     return [
       {
         href: `/held/decisions/${place}/${decision}`,
-        label: cause === 'rules' ? 'the progress' : decided === 1 ? 'the person' : `the ${decided} people`,
+        label: decided === 1 ? 'the person' : `the ${decided} people`,
       },
     ];
   return undefined;

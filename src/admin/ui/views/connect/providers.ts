@@ -74,8 +74,8 @@ export const providers: Record<ProviderKey, Provider> = {
       },
       {
         title: 'The first people',
-        text: 'Assign a few people first. Somebody whose address belongs to an existing traveler is linked to it. Then assign the groups. The import of Okta lists the people of the travel service, so the connection needs this setting, which is the default.',
-        fields: [choice('policies.existingPeople', 'list')],
+        text: 'Assign a few people first. Somebody whose address belongs to an existing traveler is linked to it. Then assign the groups. The import of Okta lists the people of the travel service.',
+        fields: [],
       },
     ],
   },
@@ -118,8 +118,8 @@ export const providers: Record<ProviderKey, Provider> = {
       },
       {
         title: 'The first people',
-        text: 'Provision on demand for one or two people first. Somebody whose address belongs to an existing traveler is linked to it. Then Users and groups: assign, and Start provisioning. The discovery of existing identities lists the people of the travel service, so the connection needs this setting, which is the default.',
-        fields: [choice('policies.existingPeople', 'list')],
+        text: 'Provision on demand for one or two people first. Somebody whose address belongs to an existing traveler is linked to it. Then Users and groups: assign, and Start provisioning. The discovery of existing identities lists the people of the travel service.',
+        fields: [],
       },
     ],
   },
@@ -147,8 +147,8 @@ export const providers: Record<ProviderKey, Provider> = {
       },
       {
         title: 'People who exist already',
-        text: 'A client that lists all users, and deletes those whom it does not know, must not see the people of the travel service whom it has never sent: set this in the policies of the connection. One that imports people and lets an admin match them needs list, the default.',
-        fields: [choice('policies.existingPeople', 'match')],
+        text: 'The people of the travel service are listed. When a client deletes somebody whom it has never sent, the traveler stays until an admin decides, under Held.',
+        fields: [],
       },
     ],
   },

@@ -2,18 +2,18 @@ import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { HoldGroup, OpenDecision } from '../../../../operations/holds.ts';
-import { consequenceText, groupText } from '../../../../provisioning/holds/hold-texts.ts';
+import { consequenceText } from '../../../../provisioning/holds/hold-texts.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Time, ViewLink } from '../../components/text.tsx';
-import { sinceText } from '../../components/texts.ts';
+import { countText, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
-import { ChangeEffect, ConfirmDecision, type PlannedDecision } from './decision.tsx';
+import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
 import { HeldGroup } from './group.tsx';
 import { DecisionView, OpenDecisions, type Outcome, OutcomeAlert } from './progress.tsx';
 import { useHolds } from './query.ts';
-import { causeNames, choiceText } from './texts.ts';
+import { causeNames } from './texts.ts';
 
 /** The view of the changes that wait for the decision of an admin. */
 export function HeldView() {
@@ -76,7 +76,8 @@ function Groups({ groups, decisions, onDecide }: GroupsProps) {
 }
 
 function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
-  const { connection, cause, since, why, causedBy, examples, effects, isMore, effect } = group;
+  const { connection, cause, since, why, causedBy, examples, effects } = group;
+  const people = countText(group.people, 'person', 'people');
   const address = `/${encodeURIComponent(connection)}/${cause}`;
   const canOpen = examples.length > 0;
   return (
@@ -88,27 +89,26 @@ function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: 
               {causeNames[cause]}, {connection}
             </Title>
             <Badge variant="filled" color="yellow" autoContrast tt="none">
-              ! {groupText(group)}
+              ! {people}
             </Badge>
           </Group>
           <Text>
             Held since <Time at={since} format={sinceText} />: {why}.
           </Text>
           <Text c="dimmed">
-            Caused by {causedBy}. If approved: {consequenceText('approved', { effects, isMore })}
+            Caused by {causedBy}. If approved: {consequenceText('approved', { effects })}
           </Text>
-          {effect && <ChangeEffect effect={effect} connection={connection} />}
           {canOpen && (
             <Text mt={4}>
               {examples.map(({ userName }) => userName).join(', ')}{' '}
               <ViewLink href={address} isInText>
-                {choiceText(group)}
+                {group.people === 1 ? 'Show details' : `Choose among ${people}`}
               </ViewLink>
             </Text>
           )}
         </div>
         <DecideButtons
-          label={group.people === 1 ? groupText(group) : `all ${groupText(group)}`}
+          label={group.people === 1 ? people : `all ${people}`}
           onDecide={(answer) => onDecide({ answer, group })}
         />
       </Group>
@@ -153,10 +153,6 @@ function NothingHeld() {
       <Text>
         <b>People who return:</b> somebody takes the name or address of a person who left, under another
         externalId. It may be somebody else.
-      </Text>
-      <Text>
-        <b>Other rules or lookups:</b> a new mapping, or cost centers that disappeared, would change more than
-        100 people within ten minutes.
       </Text>
     </Stack>
   );

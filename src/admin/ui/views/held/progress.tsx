@@ -37,20 +37,16 @@ function Progress({ connection, decision }: { connection: string; decision: numb
   if (!data) return null;
   return (
     <>
-      {progressText(data)} <DecisionLink {...data} connection={connection} decision={decision} />
+      {progressText(data)} <DecisionLink connection={connection} decision={decision} />
     </>
   );
 }
 
-/** Leads to the people of a decision. A change of rules is about everybody, so nobody is listed for it. */
-function DecisionLink({
-  connection,
-  decision,
-  affected,
-}: Pick<OpenDecision, 'connection' | 'decision' | 'affected'>) {
+/** Leads to the people of a decision. */
+function DecisionLink({ connection, decision }: Pick<OpenDecision, 'connection' | 'decision'>) {
   return (
     <ViewLink href={`/decisions/${encodeURIComponent(connection)}/${decision}`} isInText>
-      {affected === undefined ? 'Show the people' : 'Show the progress'}
+      Show the people
     </ViewLink>
   );
 }
@@ -87,20 +83,12 @@ export function DecisionView({ connection, decision }: { connection: string; dec
         The people whom the decision was about, unless a later one has replaced it.
       </ViewHead>
       {first && <Text mb="xs">{progressText(first)}</Text>}
-      {first?.affected !== undefined && (
-        <Text mb="xs">
-          A change of rules is carried out for everybody of the connection. Those who still wait:{' '}
-          <ViewLink href={`~/admin/people?connection=${encodeURIComponent(connection)}&state=dirty`} isInText>
-            People, waiting
-          </ViewLink>
-        </Text>
-      )}
       <PagedRows
         query={pages}
         rowsOf={({ listed }) => listed}
         older="Show more people"
         label="People of the decision"
-        empty="No person was held one by one."
+        empty="Nobody has this decision as the last one."
         columns={[
           {
             label: 'Person',

@@ -56,7 +56,7 @@ export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
             {isOpen ? 'Hide examples' : 'Show examples'}
           </Anchor>
         )}
-        {preview.needsApproval && <Badge color="yellow">‖ would be held for approval</Badge>}
+        {preview.needsApproval && <Badge color="yellow">‖ would wait for an admin</Badge>}
       </Group>
       <EffectDetails preview={preview} />
       <Collapse expanded={isOpen}>
@@ -137,9 +137,9 @@ export function EffectWarning({ preview }: { preview: ListedMappingPreview }) {
       <Text size="md">{effectSentence(preview)}</Text>
       <EffectDetails preview={preview} />
       {preview.needsApproval && (
-        <Alert color="yellow" title="It will be held">
-          More than 100 people would change. The mapping comes into force, but nothing is sent for them until
-          an admin approves it under Held.
+        <Alert color="yellow" title="It will wait">
+          More than 100 people would change. The mapping in force stays so until an admin accepts this one,
+          with its effect, at the top of this page.
         </Alert>
       )}
     </>

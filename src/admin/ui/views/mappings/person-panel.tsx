@@ -228,7 +228,6 @@ const outcomes = {
 /** Describes the value of a field, or why it gets none. */
 function resultText({ outcome, value }: PreviewedField, names: Names) {
   if (outcome === 'value') return valueText(value, names);
-  if (outcome === 'once') return `${valueText(value, names)} · once, when the traveler is created`;
   return outcomes[outcome];
 }
 

@@ -2,7 +2,7 @@ import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import type { Result } from '../../api.ts';
 import { ViewLink } from '../../components/text.tsx';
-import { countText, numberText } from '../../components/texts.ts';
+import { countText } from '../../components/texts.ts';
 import { useRead } from '../../queries.ts';
 
 /** A mapping that this admin has just put in force. */
@@ -25,7 +25,7 @@ interface MappingProgressProps {
   onClose: () => void;
 }
 
-/** Says what happens after a mapping was applied, here or elsewhere: how many people follow, what is held, where to look. */
+/** Says what happens after a mapping was applied, here or elsewhere: how many people follow, and where to look. */
 export function MappingProgress({ connection, applied, onClose }: MappingProgressProps) {
   const { data } = useRead(
     'readMappingProgress',
@@ -43,7 +43,7 @@ export function MappingProgress({ connection, applied, onClose }: MappingProgres
       title={applied ? `Version ${applied.version} is in force for ${connection}` : undefined}
     >
       <Text component="div">
-        {text} {data.state !== 'discarded' && <Places connection={connection} state={data.state} />}
+        {text} <Places connection={connection} state={data.state} />
       </Text>
     </Alert>
   );
@@ -51,10 +51,7 @@ export function MappingProgress({ connection, applied, onClose }: MappingProgres
 
 type Progress = Result<'readMappingProgress'>;
 
-function look(
-  { state, left, affected = 0 }: Progress,
-  applied: Applied | undefined,
-): { color: string; text: string } {
+function look({ state, left }: Progress, applied: Applied | undefined): { color: string; text: string } {
   switch (state) {
     case 'done':
       return {
@@ -63,16 +60,6 @@ function look(
       };
     case 'running':
       return { color: 'blue', text: runningText(left, applied) };
-    case 'held':
-      return {
-        color: 'yellow',
-        text: `‖ The change is held, because it changes ${affected > 101 ? numberText(affected) : 'more than 100'} people: nothing is sent for them until an admin approves it. A change of the identity provider is translated with the new version meanwhile.`,
-      };
-    case 'discarded':
-      return {
-        color: 'gray',
-        text: 'An admin has discarded the change: people keep their values until the identity provider changes them, or the mapping changes again.',
-      };
   }
 }
 
@@ -92,7 +79,6 @@ function Places({ connection, state }: { connection: string; state: Progress['st
       {children}
     </ViewLink>
   );
-  if (state === 'held') return link('/held', 'Approve or discard');
   return (
     <>
       {state === 'running' && <>{link(`/people?connection=${id}&state=dirty`, 'Who waits')} · </>}

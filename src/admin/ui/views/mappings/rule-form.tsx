@@ -74,14 +74,6 @@ export function RuleForm({ onClose, ...edited }: EditedRule & { onClose: () => v
           onChange={({ currentTarget: { value } }) => setMember(edited, 'when', value || undefined)}
           error={faultsAt(edited, 'when')}
         />
-        <Checkbox
-          size="xs"
-          label="Only when the traveler is created"
-          checked={rule['apply'] === 'once'}
-          onChange={({ currentTarget: { checked } }) =>
-            setMember(edited, 'apply', checked ? 'once' : undefined)
-          }
-        />
         <TransformsForm {...edited} error={faultsAt(edited, 'transforms')} />
         <Group>
           <Button variant="filled" onClick={onClose}>

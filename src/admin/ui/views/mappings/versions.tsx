@@ -125,7 +125,7 @@ function VersionDetails({ connection, number, onRestore }: VersionDetailsProps) 
 }
 
 /** The differences between one version and the one before it, one in each line. */
-function Difference({
+export function Difference({
   difference: { addedRules, removedRules, members },
 }: {
   difference: ListedMappingDifference;

@@ -109,8 +109,6 @@ export function ConnectionCard({
   );
 }
 
-const modeTexts = { paused: 'the connection is paused', shadow: 'the connection is in shadow mode' };
-
 const openMark = { symbol: '✓', label: 'open', color: 'green' };
 
 /** The mark of the worst condition; a connection in which changes wait is not open either. */
@@ -122,7 +120,7 @@ function cardMark({ mode }: ConnectionHealth, conditions: Overview['conditions']
 
 /** Says why no calls with an effect are made; undefined while they are. */
 function pauseText({ mode }: ConnectionHealth): string | undefined {
-  return mode === 'live' ? undefined : modeTexts[mode];
+  return mode === 'live' ? undefined : 'the connection is in shadow mode';
 }
 
 function Counts({ name, people, waiting }: { name: string; people: number; waiting: number }) {

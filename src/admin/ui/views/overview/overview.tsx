@@ -1,18 +1,11 @@
 import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import type { ConnectionHealth } from '../../../../operations/overview.ts';
-import {
-  changesText,
-  NOT_IMPORTED_TEXT,
-  resumeText,
-  waitingText,
-} from '../../../../provisioning/shadow/mode-texts.ts';
 import { call } from '../../api.ts';
 import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Dim, Time, ViewLink } from '../../components/text.tsx';
-import { numberText, sinceText, toWords, withLocalTimes } from '../../components/texts.ts';
+import { countText, numberText, sinceText, toWords, withLocalTimes } from '../../components/texts.ts';
 import { HelpLink } from '../../components/view-head.tsx';
 import { useIsAdmin } from '../../session.ts';
 import { causeNames } from '../held/texts.ts';
@@ -32,8 +25,10 @@ export function OverviewView() {
         <Stack gap="md">
           <StateSentence {...data} />
           <Conditions conditions={data.conditions} />
-          {data.connections.map(
-            ({ id, paused }) => paused && <PausedConnection key={id} id={id} paused={paused} />,
+          {data.conditions.map(
+            ({ kind, connection, people = 0 }) =>
+              kind === 'restoredPeople' &&
+              connection && <RestoredPeople key={connection} id={connection} people={people} />,
           )}
           {data.connections.map(
             ({ id, mode, since }) => mode === 'shadow' && <ShadowNotice key={id} id={id} since={since} />,
@@ -216,41 +211,41 @@ function NumberRow({ label, count, to, isAtLeast = false }: NumberRowProps) {
   );
 }
 
-type Paused = NonNullable<ConnectionHealth['paused']>;
-
-/** The changes that wait in a paused connection, and the button that resumes it. */
-export function PausedConnection({ id, paused }: { id: string; paused: Paused }) {
-  const changes = changesText(paused.people);
-  const waiting = `~/admin/people?connection=${encodeURIComponent(id)}&state=dirty`;
+/** The people who differ from a restored backup, and the button that has the stored values sent. */
+function RestoredPeople({ id, people }: { id: string; people: number }) {
+  const isAdmin = useIsAdmin();
+  const differs = countText(people, 'traveler differs', 'travelers differ');
   return (
     <Notice
-      title={`The connection ${id} is paused`}
+      title={`The database was restored: ${differs} from it`}
       color="color-red"
-      action={<ResumeButton id={id} paused={paused} />}
+      action={
+        isAdmin && (
+          <ConfirmButton
+            label="Send again"
+            title={`Send the stored values of ${id} again?`}
+            action={`Send the stored values of ${id}`}
+            change={() => call('sendAgain', { id })}
+            isDestructive
+          >
+            <Text>
+              What the identity provider has not stated since the backup is sent where the travelers differ:
+              people are created, activated, archived and changed as in the backup.
+            </Text>
+          </ConfirmButton>
+        )
+      }
     >
-      Paused <Time at={paused.since} />, by an admin or because the database was restored. Only people whom
-      the identity provider sends since then are provisioned. After a restore, start a full synchronization
-      there, then let the connection go on.{' '}
-      <ViewLink href={waiting} inherit isInText>
-        {waitingText(paused.people)}
+      In the connection {id} the travelers stay as they are until the identity provider states these people.
+      Start a full synchronization there, then look at{' '}
+      <ViewLink
+        href={`~/admin/people?finding=restored&connection=${encodeURIComponent(id)}`}
+        inherit
+        isInText
+      >
+        who still differs
       </ViewLink>
-      {changes && `: ${changes}`}.
+      .
     </Notice>
-  );
-}
-
-function ResumeButton({ id, paused }: { id: string; paused: Paused }) {
-  if (!useIsAdmin()) return null;
-  return (
-    <ConfirmButton
-      label="Let it go on"
-      title={`Let ${id} go on?`}
-      action={`Let ${id} go on`}
-      change={() => call('resumeConnection', { id })}
-      isDestructive
-    >
-      <Text>{resumeText(paused.people)}</Text>
-      {!paused.isImported && <Text fw={600}>{NOT_IMPORTED_TEXT}</Text>}
-    </ConfirmButton>
   );
 }

@@ -100,7 +100,7 @@ function Rule({ field: { field, rules }, person }: { field: PersonField; person:
 
 function Held({ field, names }: { field: PersonField; names: Names }) {
   const mark = standingMarks[field.standing];
-  const isQuiet = ['same', 'foreign', 'once'].includes(field.standing);
+  const isQuiet = ['same', 'foreign'].includes(field.standing);
   return (
     <>
       <Value value={travelValue(field, field.observed)} names={names} />{' '}

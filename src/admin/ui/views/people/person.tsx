@@ -64,6 +64,7 @@ function Head({ person }: { person: PersonExplanation }) {
         actions={
           <Group gap="xs">
             <JoinButton person={person} />
+            <SendAgainButton person={person} />
             <ReconcileButton person={person} />
           </Group>
         }
@@ -96,8 +97,7 @@ function Head({ person }: { person: PersonExplanation }) {
 
 /** Gives the person the traveler of the leaver in whose place the person is. */
 function JoinButton({ person: { connection, id, predecessor } }: { person: PersonExplanation }) {
-  const isPossible = predecessor?.effect === 'separate' || predecessor?.effect === 'held';
-  if (!useIsAdmin() || !isPossible) return null;
+  if (!useIsAdmin() || predecessor?.row !== 3) return null;
   return (
     <ConfirmButton
       label="Join"
@@ -111,6 +111,24 @@ function JoinButton({ person: { connection, id, predecessor } }: { person: Perso
           <ViewLink href={`/${predecessor.connection}/${predecessor.id}`}>{predecessor.id}</ViewLink>
         )}
         , with its trips and everything else that it has. A traveler that the person has now is archived.
+      </Text>
+    </ConfirmButton>
+  );
+}
+
+/** Has the stored values of a person sent who differs from a restored backup. */
+function SendAgainButton({ person: { connection, id, findings } }: { person: PersonExplanation }) {
+  if (!useIsAdmin() || !findings.some(({ code }) => code === 'restored')) return null;
+  return (
+    <ConfirmButton
+      label="Send again"
+      title="Send the stored values again?"
+      action="Send the stored values"
+      change={() => call('sendAgain', { id: connection, person: id })}
+    >
+      <Text>
+        The database was restored from a backup. What it has of this person is sent where the traveler
+        differs.
       </Text>
     </ConfirmButton>
   );

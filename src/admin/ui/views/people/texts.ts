@@ -101,7 +101,6 @@ export const standingMarks: Record<PersonField['standing'], Mark> = {
   imported: { symbol: '⇣', label: 'as imported', color: 'gray' },
   unread: { symbol: '?', label: 'must be read again', color: 'gray' },
   foreign: { symbol: '–', label: 'by hand', color: 'gray' },
-  once: { symbol: '–', label: 'set once', color: 'gray' },
 };
 
 /** Returns a value of the travel service, which says of a traveler that it is archived or not. */

@@ -1,0 +1,124 @@
+import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import type { ListedProposedRules } from '../../../../operations/mappings.ts';
+import { call } from '../../api.ts';
+import { Confirm } from '../../components/dialogs.tsx';
+import { Failure } from '../../components/loading.tsx';
+import { Time } from '../../components/text.tsx';
+import { sinceText } from '../../components/texts.ts';
+import { useRead } from '../../queries.ts';
+import { useIsAdmin } from '../../session.ts';
+import { EffectLine } from './effect.tsx';
+import { Difference, originOf } from './versions.tsx';
+
+/** The interval at which it is read whether rules are proposed, in milliseconds. */
+const READ_EVERY_MS = 10_000;
+
+interface ProposedProps {
+  connection: string;
+  onPerson: (id: string) => void;
+}
+
+/** The rules that wait beside those in force, with their whole effect, and the two decisions about them. */
+export function ProposedPanel({ connection, onPerson }: ProposedProps) {
+  const { data } = useRead('readProposedMapping', { connection }, { refetchInterval: READ_EVERY_MS });
+  return data?.proposed ? (
+    <Proposed key={data.proposed.digest} {...{ connection, onPerson }} proposed={data.proposed} />
+  ) : null;
+}
+
+function Proposed({ connection, proposed, onPerson }: ProposedProps & { proposed: ListedProposedRules }) {
+  const { digest, since, state, difference, collection } = proposed;
+  const [answer, setAnswer] = useState<'accepted' | 'discarded'>();
+  const [isDecided, setDecided] = useState(false);
+  // Once these rules are decided about, their effect can no longer be read.
+  const isOpen = answer === undefined && !isDecided;
+  const effect = useRead(
+    'previewMapping',
+    { connection, proposed: digest, examples: 20 },
+    { enabled: isOpen },
+  );
+  const canChange = useIsAdmin();
+  const isMapping = [difference.addedRules, difference.removedRules, difference.members].some(
+    ({ length }) => length > 0,
+  );
+  return (
+    <Alert color="yellow" mb="md" role="region" title="Proposed rules">
+      <Stack gap="xs">
+        <Text>
+          By {originOf(proposed)}, since <Time at={since} format={sinceText} />. The rules in force stay so
+          for everybody{' '}
+          {state === 'counting'
+            ? 'while the people whom these would change are counted.'
+            : 'until an admin decides.'}
+        </Text>
+        {isMapping && <Difference difference={difference} />}
+        {collection && (
+          <>
+            <Text>Rules of the travel service:</Text>
+            <Difference difference={{ ...collection, members: [] }} />
+          </>
+        )}
+        <Failure error={effect.error} title="The effect cannot be computed" />
+        {effect.data && (
+          <EffectLine preview={effect.data} isReading={effect.isFetching} onPerson={onPerson} />
+        )}
+        {canChange && (
+          <Group gap="xs">
+            <Button
+              variant="filled"
+              aria-haspopup="dialog"
+              disabled={!effect.data}
+              onClick={() => setAnswer('accepted')}
+            >
+              Accept…
+            </Button>
+            <Button aria-haspopup="dialog" onClick={() => setAnswer('discarded')}>
+              Discard…
+            </Button>
+          </Group>
+        )}
+      </Stack>
+      {answer && (
+        <Decide
+          {...{ connection, digest, answer }}
+          onClose={() => setAnswer(undefined)}
+          onDone={() => {
+            setDecided(true);
+            setAnswer(undefined);
+          }}
+        />
+      )}
+    </Alert>
+  );
+}
+
+interface DecideProps {
+  connection: string;
+  digest: string;
+  answer: 'accepted' | 'discarded';
+  onClose: () => void;
+  onDone: () => void;
+}
+
+function Decide({ connection, digest, answer, onClose, onDone }: DecideProps) {
+  const isAccepted = answer === 'accepted';
+  return (
+    <Confirm
+      title={
+        isAccepted ? `Put the proposed rules in force for ${connection}?` : 'Discard the proposed rules?'
+      }
+      action={isAccepted ? 'Accept' : 'Discard'}
+      change={() => call('decideProposedMapping', { connection, digest, answer })}
+      isDestructive={isAccepted}
+      onClose={onClose}
+      onDone={onDone}
+    >
+      <Text>
+        {isAccepted
+          ? 'Everybody is translated with them, and the calls are sent.'
+          : 'The rules in force stay so. A file or the travel service proposes others once its content changes.'}
+      </Text>
+    </Confirm>
+  );
+}

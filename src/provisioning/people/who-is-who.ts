@@ -1,0 +1,149 @@
+import { foldCase } from '../../schema/case-fold.ts';
+import { emailsOf, isObject, type Json, type ScimResource } from '../../schema/resource.ts';
+
+/** The values by which a leaver and a newcomer are compared. */
+export interface PersonalValues {
+  externalId?: string;
+  /** The given and the family name, else the name as one text. */
+  name?: string;
+  /** The userName and the email addresses. */
+  contacts: readonly string[];
+}
+
+/** The values of a user at its departure. A user who returns is compared with them. */
+export interface Departure extends PersonalValues {
+  /** The time of the deactivation or DELETE, by the wall clock. */
+  at: number;
+}
+
+/** A row of the table that says who is who (docs/architecture.md, Leaving and returning). */
+export const evidenceRows = [1, 2, 3] as const;
+
+export type EvidenceRow = (typeof evidenceRows)[number];
+
+/** A leaver, and a user who may be the same person. */
+export interface Return {
+  leaver: Departure;
+  newcomer: PersonalValues;
+  /** True if both are users of one connection. The externalIds of two connections say nothing about each other. */
+  isSameConnection: boolean;
+  /** True if the newcomer is the SCIM user of the leaver, activated again. */
+  isSameUser: boolean;
+  /** True if the newcomer was a user before the leaver left. */
+  wasSeenBefore: boolean;
+  /** The present time by the wall clock. */
+  now: number;
+}
+
+/** People of one name who left within this time are taken for the same person, in milliseconds: 90 days. */
+const RECENT_MS = 90 * 86_400_000;
+
+/**
+ * Decides who a newcomer is: the person who left by the rows 1 and 2, another person by row 3. Row 1: the externalIds say so, or the SCIM
+ * user is the same and unchanged. Row 2: a person of the same name returns soon, to the same address or userName.
+ */
+export function whoIsWho({ leaver, newcomer, ...facts }: Return): EvidenceRow {
+  const isUnchanged = leaver.externalId === newcomer.externalId && haveUnchangedNames(leaver, newcomer);
+  if (facts.isSameUser && isUnchanged) return 1;
+  if (facts.isSameConnection && haveSameExternalId(leaver, newcomer)) return 1;
+  const isRecent = facts.now - leaver.at < RECENT_MS;
+  const isLikely = haveEqualNames(leaver, newcomer) && shareContact(leaver, newcomer);
+  return isRecent && isLikely && !facts.wasSeenBefore ? 2 : 3;
+}
+
+/**
+ * True if two users of one connection have the same externalId, and it is no userName, address or local part of an address of theirs:
+ * those pass to other people.
+ */
+export function haveSameExternalId(one: PersonalValues, other: PersonalValues): boolean {
+  const { externalId } = one;
+  if (externalId === undefined || externalId.trim() === '' || externalId !== other.externalId) return false;
+  const reused = [...one.contacts, ...other.contacts].flatMap((contact) => [
+    foldCase(contact),
+    foldCase(contact.replace(/@[^@]*$/u, '')),
+  ]);
+  return !reused.includes(foldCase(externalId));
+}
+
+/** The addresses of a user that are compared, so that a stored departure stays short. */
+const MAX_ADDRESSES = 10;
+
+/** Returns the addresses of a user by which people are compared. */
+export function comparedEmails(desired: ScimResource): string[] {
+  return emailsOf(desired).slice(0, MAX_ADDRESSES);
+}
+
+/** Returns the values of a user by which people are compared. */
+export function personalValuesOf(desired: ScimResource): PersonalValues {
+  const externalId = textOf(desired.externalId);
+  const parts = isObject(desired.name) ? desired.name : {};
+  const names = [textOf(parts.givenName), textOf(parts.familyName)].filter((part) => part !== undefined);
+  const name = names.length > 0 ? names.join(' ') : (textOf(parts.formatted) ?? textOf(desired.displayName));
+  const contacts = [textOf(desired.userName), ...comparedEmails(desired)].filter(
+    (text) => text !== undefined,
+  );
+  return {
+    ...(externalId === undefined ? {} : { externalId }),
+    ...(name === undefined ? {} : { name: name.slice(0, MAX_NAME_LENGTH) }),
+    contacts: [...new Set(contacts)],
+  };
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function shareContact(one: PersonalValues, other: PersonalValues): boolean {
+  const known = new Set(one.contacts.map(foldCase));
+  return other.contacts.some((contact) => known.has(foldCase(contact)));
+}
+
+/** True if both names are known and equal, without regard to case, accents, punctuation and what is in brackets. */
+function haveEqualNames(one: PersonalValues, other: PersonalValues): boolean {
+  const spellings = spellingsOf(one.name);
+  return spellingsOf(other.name).some((spelling) => spellings.includes(spelling));
+}
+
+function haveUnchangedNames(one: PersonalValues, other: PersonalValues): boolean {
+  const isUnknown = spellingsOf(one.name).length === 0 && spellingsOf(other.name).length === 0;
+  return isUnknown || haveEqualNames(one, other);
+}
+
+/** Real names are shorter. The limit bounds the time for normalizing, which grows with the square of a run of marks. */
+const MAX_NAME_LENGTH = 256;
+
+/**
+ * Returns the letters and digits of a name, in the spellings that it may have; none for a name without letters. There are two if a letter
+ * is written in two ways: Müller is Muller or Mueller.
+ */
+function spellingsOf(name = ''): string[] {
+  const letters = withoutBrackets(name.slice(0, MAX_NAME_LENGTH).normalize('NFKC')).toLowerCase();
+  const spellings = [plainLetters, longLetters].map((spelling) => bareLetters(spellOut(letters, spelling)));
+  return spellings.filter((text) => text !== '');
+}
+
+/** Removes "(External)", "[Contractor]" and the like, from the inside out. */
+function withoutBrackets(text: string): string {
+  const without = text.replace(/\([^()]*\)|\[[^[\]]*\]|\{[^{}]*\}|<[^<>]*>/gu, ' ');
+  return without === text ? text : withoutBrackets(without);
+}
+
+function spellOut(letters: string, spelling: Record<string, string>): string {
+  return [...letters].map((letter) => spelling[letter] ?? letter).join('');
+}
+
+function bareLetters(text: string): string {
+  return text.normalize('NFKD').replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+/** Letters that consist of no letter and accent. */
+const plainLetters: Record<string, string> = {
+  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'ng', ı: 'i' },
+  ...{ ĸ: 'k', ə: 'e', ȷ: 'j', ĳ: 'ij' },
+};
+
+/** The same, and the letters that are also written as two. */
+const longLetters: Record<string, string> = {
+  ...plainLetters,
+  ...{ ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa', đ: 'dj' },
+};

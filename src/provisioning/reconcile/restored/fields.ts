@@ -1,0 +1,58 @@
+import { isStated } from '../../../schema/stated-attributes.ts';
+import type { FieldKey, Finding } from '../../../translator/translation.ts';
+import { hasValue, readField } from '../../../translator/traveler.ts';
+import { findings } from '../../findings.ts';
+import { isInactive } from '../../identity.ts';
+import {
+  isSameWanted,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type WantedFields,
+  withProgress,
+} from '../context.ts';
+import { isParkingAddress } from '../email/addresses.ts';
+import { ALL_FIELDS, isConfirmed, isFromBackup } from './statements.ts';
+
+/** Returns a finding for each field that the traveler has another value of than the backup, and that nobody has stated since. */
+export function differencesFromBackup(context: ReconcileContext, draft: OutcomeDraft): Finding[] {
+  const { connection, identity, translation, baseline = {} } = context;
+  const { applied, observed } = draft;
+  if (!observed || !isFromBackup(identity)) return [];
+  const isParked = isInactive(identity) && isParkingAddress(connection, observed.email);
+  return [...new Set([...Object.keys(baseline), ...Object.keys(applied)])].flatMap((key) => {
+    const wanted = translation.fields[key];
+    const isSame = isSameWanted(baseline[key], wanted);
+    const isSent = applied[key] !== undefined && !applied[key].unsure;
+    const isKnown = isSent || isConfirmed(draft, key) || (key === 'email' && isParked);
+    if (!isSame || isKnown || !keepsFromBackup(context, draft, [key, wanted])) return [];
+    const [stored, shown] = [
+      wanted?.kind === 'value' ? wanted.value : null,
+      readField(observed, key) ?? null,
+    ];
+    return stored === null && shown === null ? [] : [findings.restored(key, stored, shown)];
+  });
+}
+
+/**
+ * True for a field of a restored person that is not sent. One that the traveler has already is owned from then on, and one that was sent
+ * before the backup is removed once the IdP has stated the whole user without it.
+ */
+export function keepsFromBackup(
+  { identity, rulesSnapshot: { rules } }: ReconcileContext,
+  { observed }: Pick<OutcomeDraft, 'observed'>,
+  [key, field]: [FieldKey, WantedFields[FieldKey] | undefined],
+): boolean {
+  if (!isFromBackup(identity) || !observed) return true;
+  if (field === undefined || field.kind === 'absent') return !isStated(identity.origin.stated ?? [], []);
+  if (field.kind !== 'value') return true;
+  // The guards hold the departure of a person whom nobody has stated to be inactive since the backup.
+  if (key === 'archived' && field.value === true) return false;
+  return !hasValue(observed, { key, wanted: field.value, rules });
+}
+
+/** Notes that the traveler of a restored person agrees with the stored user: the backup tells nothing any more. */
+export function withBackupConfirmed(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const isOpen = draft.hold !== undefined || differencesFromBackup(context, draft).length > 0;
+  if (!isFromBackup(context.identity) || isOpen) return draft;
+  return withProgress(draft, { written: [ALL_FIELDS] });
+}

@@ -1,0 +1,81 @@
+import { isActive } from '../../../schema/resource.ts';
+import { findings } from '../../findings.ts';
+import { isInactive } from '../../identity.ts';
+import { judgeNewcomer } from '../../people/takeover.ts';
+import {
+  endInFailure,
+  endInState,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+  withFinding,
+} from '../context.ts';
+import { candidateEmails } from '../create-traveler.ts';
+import { type Program, perform } from '../effects.ts';
+import { readAvailability } from '../link/link-traveler.ts';
+import { readTraveler, withoutLink } from '../traveler-calls.ts';
+import { isAccessFromBackup, isConfirmed, isFromBackup } from './statements.ts';
+
+/**
+ * Looks for the traveler of a restored person before anything is concluded: one without a link may have got one since the backup, and an
+ * archived traveler that is to be activated again may be that of another person by now.
+ */
+export function* findRestoredTraveler(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<OutcomeDraft | ReconcileResult> {
+  const { identity } = context;
+  if (!isFromBackup(identity) || isConfirmed(identity, 'archived')) return draft;
+  if (draft.travelId === undefined) return yield* findByAddress(context, draft);
+  return isInactive(identity) || isAccessFromBackup(identity)
+    ? draft
+    : yield* withoutTravelerOfAnother(context, draft, draft.travelId);
+}
+
+/** Links an active traveler that has an address of the person and belongs to nobody else. An inactive person of the backup has none. */
+function* findByAddress(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+): Program<OutcomeDraft | ReconcileResult> {
+  const { identity } = context;
+  if (isInactive(identity) && isAccessFromBackup(identity)) return draft;
+  for (const email of candidateEmails(context)) {
+    const found = yield* perform('findTravelers', [email]);
+    if (found.kind !== 'ok') return endInFailure(draft, found);
+    for (const traveler of found.value.filter(({ archived }) => !archived)) {
+      const availability = yield* readAvailability(context, traveler);
+      if (availability.kind !== 'ok') return endInFailure(draft, availability);
+      const { value } = availability;
+      const isFree = value.is === 'free' && value.leaver === undefined;
+      if (isFree) return { ...draft, travelId: traveler.id, observed: traveler };
+    }
+  }
+  return draft;
+}
+
+/** Gives up the archived traveler of a person whom the IdP states to be active, unless the person is still the one of the backup. */
+function* withoutTravelerOfAnother(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  travelId: string,
+): Program<OutcomeDraft | ReconcileResult> {
+  const { identity, time } = context;
+  const { baseline = identity.desired } = identity.origin;
+  // A user who was inactive in the backup was judged by the write that activated it.
+  if (!isActive(baseline)) return draft;
+  const read = yield* readTraveler(context, draft, travelId);
+  if (read === 'gone') return withoutLink(draft);
+  if ('end' in read || !read.observed?.archived) return read;
+  const leaver = { ...identity, desired: baseline };
+  return judgeNewcomer(leaver, identity, { now: time.wallClock }) === 3 ? withoutLink(draft) : read;
+}
+
+/** True for a person whom only the backup states to be active, and who could have a traveler. */
+export function mustStayMissing(context: ReconcileContext): boolean {
+  return isAccessFromBackup(context.identity) && candidateEmails(context).length > 0;
+}
+
+/** Ends the attempt at a person who has no traveler: nothing says that the one of the backup was not deleted since. */
+export function endMissing(draft: OutcomeDraft): ReconcileResult {
+  return endInState(withFinding({ ...draft, creating: undefined }, findings.restoredMissing()), 'synced');
+}
