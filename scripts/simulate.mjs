@@ -1,5 +1,4 @@
-// Plays histories in the simulator (test/simulator): npm run simulate -- --seed N [--operations N] [--runs N] [--brief] |
-// --sequences N [--faults N] [--varied | --late] [--step N] [--fault-step N].
+// Plays histories in the simulator (test/simulator): npm run simulate -- --seed N [--operations N] [--runs N] [--brief | --whole] [--stop].
 // The simulator and the sources are bundled first, because Node does not read TypeScript.
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

@@ -10,7 +10,7 @@ import { groupColumns, parseFilterParameter, toFilterQuery } from '../../src/sci
 import { parseMembers, splitGroupPatch, splitMembers } from '../../src/scim/group-members.ts';
 import { toGroupResidual } from '../../src/scim/groups.ts';
 import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
-import type { Call, ConnectionName } from '../histories/identity-providers.ts';
+import type { Call, ConnectionName } from './people.ts';
 import type { World } from './world.ts';
 
 const TRAVEL = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';

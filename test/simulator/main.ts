@@ -3,40 +3,24 @@ import { openSimulator } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
 import { shrink } from './shrink.ts';
-import {
-  allSequencesOf,
-  type Figures,
-  playSequence,
-  sequencesOf,
-  toWorldLine,
-  varietyOf,
-} from './small-worlds.ts';
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     operations: { type: 'string', default: '400' },
     runs: { type: 'string', default: '1' },
-    /** Play every sequence of this many operations, in place of random histories. */
-    sequences: { type: 'string' },
-    /** Play the further operations, too, and every beginning. */
-    varied: { type: 'boolean', default: false },
-    /** Play the further operations, too, and have each call carried out late; no other fault. */
-    late: { type: 'boolean', default: false },
-    /** The number of faults in a sequence: 0, 1 or 2. */
-    faults: { type: 'string', default: '1' },
-    /** Play only every so many-th of the sequences, and of the faults of each. */
-    step: { type: 'string', default: '1' },
-    'fault-step': { type: 'string', default: '1' },
     /** Print the seeds that fail, and do not shrink them. */
     brief: { type: 'boolean', default: false },
+    /** Print the whole story of a seed that fails. */
+    whole: { type: 'boolean', default: false },
+    /** End at the first seed that fails. */
+    stop: { type: 'boolean', default: false },
   },
 });
 const out = (line: string) => void process.stdout.write(`${line}\n`);
 const began = process.cpuUsage();
 const database = await openSimulator();
-if (values.sequences === undefined) await playSeeds();
-else await playSequences(Number(values.sequences));
+await playSeeds();
 await database.close();
 
 /** Plays the histories of some seeds. One that breaks a promise is shrunk, and its story is printed. */
@@ -49,8 +33,10 @@ async function playSeeds(): Promise<void> {
     if (broken.length > 0) {
       failed += 1;
       out(`seed ${seed} breaks a promise: ${broken[0]}`);
+      if (values.stop) break;
       if (values.brief) continue;
-      ({ broken, story } = await play(database, await shrink(history, (one) => play(database, one))));
+      const shortest = values.whole ? history : await shrink(history, (one) => play(database, one));
+      ({ broken, story } = await play(database, shortest));
     }
     if (runs > 1 && broken.length === 0) continue;
     for (const line of [...story, ...broken]) out(line);
@@ -59,29 +45,6 @@ async function playSeeds(): Promise<void> {
   out(
     `${runs} histories of ${operations} operations, ${failed} failed, ${(seconds() / runs).toFixed(3)} s of CPU each`,
   );
-}
-
-async function playSequences(length: number): Promise<void> {
-  const figures: Figures = { worlds: 0, all: 0, broken: [] };
-  const faults = {
-    ...{ faults: Number(values.faults), step: Number(values['fault-step']) },
-    ...(values.late ? { only: 'late' as const } : {}),
-  };
-  for (const one of chosenSequences(length)) await playSequence(database, one, figures, faults);
-  for (const { world, played } of figures.broken) out(`${toWorldLine(world)}: ${played.broken.join(' | ')}`);
-  for (const line of figures.broken[0]?.played.story ?? []) out(line);
-  if (figures.broken.length > 0) process.exitCode = 1;
-  out(
-    `${figures.worlds} of ${figures.all} small worlds, ${figures.broken.length} failed, ${seconds().toFixed(1)} s of CPU`,
-  );
-}
-
-function chosenSequences(length: number) {
-  const step = Number(values.step);
-  if (values.varied) return varietyOf(length, step);
-  return values.late
-    ? allSequencesOf(length, step)
-    : sequencesOf(length, step).map((sequence) => ({ sequence }));
 }
 
 function seconds(): number {

@@ -7,7 +7,7 @@ import { GroupCommit } from '../../src/store/sql/group-commit.ts';
 import { migrate } from '../../src/store/sql/migrate.ts';
 import { openSqlite, type SqliteFile } from '../../src/store/sql/sqlite-file.ts';
 import type { Tables } from '../../src/store/sql/tables.ts';
-import { connections as connectionNames } from '../histories/identity-providers.ts';
+import { connections as connectionNames } from './people.ts';
 
 /** A database in memory, whose whole content can be kept and put back. */
 export interface MemoryDatabase extends Database {

@@ -1,4 +1,5 @@
-import { promises } from '../histories/invariants.ts';
+import type { Identity } from '../../src/provisioning/identity.ts';
+import { sentences } from './promises.ts';
 import { FEED_MS, type World } from './world.ts';
 
 /** Work that is planned for later than this is no part of coming to rest, in milliseconds. */
@@ -88,23 +89,27 @@ function watchSilence({ travel, time }: Pick<World, 'travel' | 'time'>) {
     check: ({ isAnyoneDue, text }: OpenWork): void => {
       if (!isAnyoneDue || travel.calls() > calls) restart();
       if (time.now() - since > MAX_SILENCE_MS)
-        throw new Error(`somebody is due, and no call is sent: ${text} [${promises.outagesEnd}]`);
+        throw new Error(`somebody is due, and no call is sent: ${text} [6. ${sentences[6]}]`);
     },
   };
 }
 
-async function readOpenWork({ database, time }: World): Promise<OpenWork> {
+async function readOpenWork({ database, time, shadowSince }: World): Promise<OpenWork> {
   const { db } = database;
   const now = time.now();
-  const rows = await db
+  const found = await db
     .selectFrom('identity')
-    .select(['id', 'state', 'lease_until', 'next_attempt_at', 'check_at', 'finding_codes'])
+    .select(['connection_id', 'id', 'state', 'lease_until', 'next_attempt_at', 'check_at', 'finding_codes'])
     .where((row) =>
       // A process that ends may leave a lease behind where nothing is to be done. Once it is over, it is no work.
       row.or([row('state', '=', 'dirty'), row('lease_until', '>', now), row('check_at', '>', 0)]),
     )
     .orderBy('id')
     .execute();
+  // In shadow mode, what is planned waits for as long as the mode lasts.
+  const rows = found.filter(
+    (row) => !shadowSince.has(row.connection_id) || Number(row.lease_until ?? 0) > now,
+  );
   const tasks = await db
     .selectFrom('background_task')
     .select(['kind', 'lease_until', 'requested', 'due_at'])
@@ -143,4 +148,15 @@ async function readOpenWork({ database, time }: World): Promise<OpenWork> {
     nextAt: later.length > 0 ? Math.min(...later) : undefined,
     text: [...rows, ...running, ...stale].map((row) => JSON.stringify(row)).join(' '),
   };
+}
+
+/** Reads all users of IdPs, deleted ones included. */
+export async function readIdentities({
+  database,
+  store,
+}: Pick<World, 'database' | 'store'>): Promise<Identity[]> {
+  const query = database.db.selectFrom('identity').select(['connection_id', 'id']).where('claimed', '=', 1);
+  const rows = await query.orderBy('id').execute();
+  const found = await Promise.all(rows.map((row) => store.identities.findById(row.connection_id, row.id)));
+  return found.filter((one) => one !== undefined);
 }

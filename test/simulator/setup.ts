@@ -1,5 +1,5 @@
-import { defaultPolicies, type Policies, policyChoices } from '../../src/provisioning/policies.ts';
-import { type Random, seededRandom } from '../fixtures/seeded.ts';
+import { defaultPolicies, type Policies } from '../../src/provisioning/policies.ts';
+import { seededRandom } from '../fixtures/seeded.ts';
 import type { TravelHabits } from './travel-api.ts';
 
 /** What a history plays on: the policies, the habits of the travel API, and the processes of the bridge. */
@@ -11,10 +11,12 @@ export interface Setup {
   hasFeed: boolean;
 }
 
+const policies: Policies = { ...defaultPolicies, safetyValve: undefined };
+
 /** The usual setup: one process, the default policies. */
 export const plainSetup: Setup = {
-  policies: { ...defaultPolicies, safetyValve: undefined },
-  habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true, isGenericRest: false },
+  policies,
+  habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true, profile: 'ports' },
   replicas: 1,
   hasFeed: false,
 };
@@ -23,34 +25,34 @@ export const plainSetup: Setup = {
 export function setupOf(seed: number): Setup {
   const random = seededRandom(Math.imul(seed, 2_654_435) + 17);
   random.below(2);
-  const habits = {
-    isPhoneCompact: random.below(3) === 0,
-    isEmailLower: random.below(3) === 0,
-    hasDate: random.below(4) > 0,
-    // Every fourth seed, whatever its other choices are.
-    isGenericRest: seed % 4 === 3,
-  };
   return {
-    ...{ policies: randomPolicies(random), habits, replicas: random.pick([1, 1, 2, 3]) },
+    habits: {
+      isPhoneCompact: random.below(3) === 0,
+      isEmailLower: random.below(3) === 0,
+      hasDate: random.below(4) > 0,
+      profile: random.pick(['ports', 'ports', 'jetbridge', 'generic-rest']),
+    },
+    policies: {
+      ...policies,
+      drift: random.pick(['report', 'correct']),
+      deprovision: random.pick(['archive', 'archive', 'delete']),
+      // So small that departures are held.
+      safetyValve:
+        random.below(3) > 0 ? undefined : { share: 0, minimum: 1 + random.below(3), windowMs: 3_600_000 },
+    },
+    replicas: random.pick([1, 1, 2, 3]),
     hasFeed: random.below(2) === 0,
   };
 }
 
-function randomPolicies(random: Random): Policies {
-  return {
-    ...defaultPolicies,
-    drift: random.pick(policyChoices.drift),
-    deprovision: random.pick(['archive', 'archive', 'delete']),
-    // So small that departures are held.
-    safetyValve:
-      random.below(2) === 0 ? undefined : { share: 0, minimum: 1 + random.below(3), windowMs: 3_600_000 },
-  };
-}
-
 /** Formats a setup as one line. */
-export function toSetupLine({ policies, habits, replicas, hasFeed }: Setup): string {
-  const { safetyValve, ...choices } = policies;
-  const others = Object.entries({ ...choices, ...habits }).map(([name, value]) => `${name} ${value}`);
+export function toSetupLine({
+  policies: { safetyValve, drift, deprovision },
+  habits,
+  replicas,
+  hasFeed,
+}: Setup): string {
+  const others = Object.entries({ drift, deprovision, ...habits }).map(([name, value]) => `${name} ${value}`);
   const valve = safetyValve ? `safety valve ${safetyValve.minimum}` : 'no safety valve';
   return [`${replicas} replicas`, hasFeed ? 'feed' : 'no feed', valve, ...others].join(', ');
 }

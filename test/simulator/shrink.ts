@@ -1,7 +1,6 @@
-import { defaultPolicies, type Policies } from '../../src/provisioning/policies.ts';
-import type { Event } from './events.ts';
+import type { Event } from './moves.ts';
 import type { History, Played } from './play.ts';
-import type { Setup } from './setup.ts';
+import { plainSetup, type Setup } from './setup.ts';
 
 /** Plays a history. */
 export type PlayHistory = (history: History) => Promise<Pick<Played, 'broken' | 'events'>>;
@@ -58,16 +57,10 @@ async function withoutEvents(history: History, fails: (one: History) => Promise<
 const plainerSetups: ((setup: Setup) => Setup)[] = [
   (setup) => ({ ...setup, replicas: 1 }),
   (setup) => ({ ...setup, hasFeed: false }),
-  ...(Object.keys(defaultPolicies) as (keyof Policies)[]) // The keys are the policies.
-    .filter((name) => name !== 'safetyValve')
-    .map((name) => (setup: Setup) => ({
-      ...setup,
-      policies: { ...setup.policies, [name]: defaultPolicies[name] },
-    })),
-  (setup) => ({
-    ...setup,
-    habits: { isPhoneCompact: false, isEmailLower: false, hasDate: true, isGenericRest: false },
-  }),
+  (setup) => ({ ...setup, policies: { ...setup.policies, safetyValve: undefined } }),
+  (setup) => ({ ...setup, policies: { ...setup.policies, deprovision: 'archive' } }),
+  (setup) => ({ ...setup, policies: { ...setup.policies, drift: 'report' } }),
+  (setup) => ({ ...setup, habits: plainSetup.habits }),
 ];
 
 function plainerEvents(event: Event | undefined): Event[] {

@@ -1,14 +1,6 @@
 import { openSimulator } from './memory-database.ts';
 import { historyOf, play } from './play.ts';
 import { setupOf } from './setup.ts';
-import { simulate } from './simulate.ts';
-
-it('two operations with one fault of any kind at any of their effects keep every promise, in a sample', async () => {
-  // `simulator.release.test.ts` plays all of them, and other kinds of small worlds.
-  expect(await simulate(...'--sequences 2 --step 97'.split(' '))).toMatch(
-    /^\d+ of \d+ small worlds, 0 failed/,
-  );
-}, 1_200_000);
 
 it('the same seed gives the same history, to the last call', async () => {
   const database = await openSimulator();

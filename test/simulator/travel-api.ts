@@ -11,7 +11,7 @@ import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { type FakeTravel, fakeTravel } from '../fixtures/fake-travel.ts';
 import type { Random } from '../fixtures/seeded.ts';
 import { type Fault, failures } from './faults.ts';
-import { genericRestUsers } from './generic-rest-travel.ts';
+import { type ProfileName, profileUsers } from './profile-travel.ts';
 import type { Story } from './story.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -23,10 +23,8 @@ export interface TravelHabits {
   isEmailLower: boolean;
   /** Its answers name the time. */
   hasDate: boolean;
-  /** It does not delete travelers that have been on trips: every second one. */
-  isDeletionRefused?: boolean;
-  /** It has the form of the profile `generic-rest`, and is called by the adapter; otherwise it is called by the ports of provisioning. */
-  isGenericRest: boolean;
+  /** It has the form of a profile, and is called by the adapter; or it is called by the ports of provisioning. */
+  profile: 'ports' | ProfileName;
 }
 
 /** The travel service of a history: one for all connections of an account. */
@@ -35,17 +33,7 @@ export interface SimulatedTravel {
   feed: FakeFeed;
   /** The faults of the next calls about travelers, in order; undefined lets a call pass. */
   faults: (Fault | undefined)[];
-  /** The travelers of which a change was answered and not carried out. */
-  disobedient: Set<string>;
-  /** The travelers that the bridge has deleted. */
-  removed: TravelUser[];
-  /** The number of times that a traveler was passed on to a person of another family, by its id. */
-  passedOn: Map<string, number>;
-  /** The travelers that PATCHes have changed which were carried out late, as they were then, by their ids. */
-  late: Map<string, TravelUser>;
-  /** The travelers that the bridge has made, as they were then, with the times at which the creates were sent. */
-  made: { traveler: TravelUser; sentAt: number }[];
-  /** The number of calls that could change something. */
+  /** The number of changes that the bridge has made. */
   writes(): number;
   /** The number of all calls about travelers. */
   calls(): number;
@@ -59,7 +47,7 @@ export interface SimulatedTravel {
   add(traveler: Partial<TravelUser> & { email: string }): TravelUser | undefined;
   remove(id: string): void;
   setLookups(lookups: Lookups): void;
-  /** Resolves when no call is being carried out late any more. */
+  /** True while a call is still to be carried out late. */
   areCallsOpen(): boolean;
 }
 
@@ -72,114 +60,33 @@ interface Deps {
   story: Story;
   habits: TravelHabits;
   connection: Pick<Connection, 'callTimeoutMs' | 'lateMs'>;
+  /** Called for each write of the bridge that was carried out, with the traveler before and after it. */
+  onWrite(before: TravelUser | undefined, after: TravelUser | undefined): void;
+  /** Called for each call that gets no answer, with its text, which names the traveler. */
+  onUnanswered(text: string): void;
 }
 
 /** Creates the travel service. A call takes some time, and may have a fault. */
 export function simulatedTravel(deps: Deps): SimulatedTravel {
-  const { time, random, story, habits, connection } = deps;
+  const { time, random, habits } = deps;
+  const onWrite: Deps['onWrite'] = (before, after) => {
+    writes += 1;
+    deps.onWrite(before, after);
+  };
   const fake = fakeTravel(habits.hasDate ? time.now : undefined);
   const feed = fakeFeed();
   const faults: SimulatedTravel['faults'] = [];
-  const disobedient = new Set<string>();
-  const removed: TravelUser[] = [];
-  const late = new Map<string, TravelUser>();
-  const made: SimulatedTravel['made'] = [];
-  const passedOn = new Map<string, number>();
-  const noteLate = (text: string) => {
-    const [, id = ''] = /^(?:patch |PUT \S*\/)(\S+)/.exec(text) ?? [];
-    const traveler = fake.travelers.get(id);
-    if (traveler) late.set(id, { ...traveler });
-  };
-  let writes = 0;
-  let calls = 0;
   let handChanges = 0;
-  let open = 0;
-  const later = (ms: number, carryOut: () => Promise<unknown>) => {
-    open += 1;
-    void time.wait(ms).then(async () => {
-      await carryOut();
-      open -= 1;
-    });
-  };
-  const noteCreate = (answer: TravelAnswer<unknown>, sentAt: number) => {
-    const { id } = answer.kind === 'ok' ? (answer.value as { id?: string }) : {}; // A traveler.
-    const traveler = fake.travelers.get(id ?? '');
-    if (traveler) made.push({ traveler: { ...traveler }, sentAt });
-  };
-  const call = async <T>(text: string, send: () => Promise<TravelAnswer<T>>, isWrite: boolean) => {
-    const fault = faults.shift();
-    const sentAt = time.now();
-    const carryOut = () => {
-      const answering = send();
-      if (isCreate(text)) void answering.then((answer) => noteCreate(answer, sentAt));
-      return answering;
-    };
-    calls += 1;
-    if (isWrite) writes += 1;
-    if (isWrite || fault) story.tell(`  call: ${text}${fault ? `  ✗ ${fault}` : ''}`);
-    await time.wait(2 + random.below(60));
-    const { callTimeoutMs: timeoutMs, lateMs } = connection;
-    const unanswered: TravelFailure = { kind: 'unavailable', text: 'no answer came', isUnanswered: true };
-    switch (fault) {
-      case undefined:
-        return carryOut();
-      case 'slow':
-        await time.wait(random.below(timeoutMs - 100));
-        return carryOut();
-      case 'lost':
-        await carryOut();
-        return unanswered;
-      case 'hang':
-        await time.wait(timeoutMs);
-        return unanswered;
-      case 'late':
-        later(random.below(timeoutMs + lateMs - 2_000), async () => {
-          story.tell(`  carried out late: ${text}`);
-          await carryOut();
-          noteLate(text);
-        });
-        await time.wait(timeoutMs);
-        return unanswered;
-      case 'twice': {
-        const first = await carryOut();
-        // Without a time, the bridge cannot tell the traveler of a create that got 409 from one that was made by hand.
-        return text.startsWith('create') && !habits.hasDate ? first : carryOut();
-      }
-      case 'noEffect':
-        return (await withoutEffect(text)) ?? carryOut();
-      default:
-        return failures[fault];
-    }
-  };
-  /**
-   * The answer to an archive or its opposite that is accepted and does nothing; undefined for any other call. The bridge can only notice
-   * values that an answer shows otherwise, so other fields would stay as they are.
-   */
-  const withoutEffect = async (text: string): Promise<TravelAnswer<never> | undefined> => {
-    const [verb, id = ''] = text.split(' ');
-    const traveler = fake.travelers.get(id);
-    if (verb !== 'patch' || !traveler || !text.includes('"archived":')) return undefined;
-    disobedient.add(id);
-    return { kind: 'ok', value: structuredClone(traveler) } as TravelAnswer<never>;
-  };
+  let writes = 0;
+  const { call, counts } = newCalls(deps, fake, faults);
   const store = (traveler: TravelUser) => {
-    fake.travelers.set(traveler.id, withHabits(traveler, habits));
+    const stored = withHabits(traveler, habits);
+    fake.travelers.set(traveler.id, stored);
+    return stored;
   };
-  const changed = async (
-    kind: string,
-    carryOut: () => Promise<TravelAnswer<TravelUser>>,
-    before?: TravelUser,
-  ) => {
-    const answer = await carryOut();
-    if (answer.kind !== 'ok') return answer;
-    return { kind: 'ok' as const, value: keep(kind, answer.value, before) };
-  };
-  const serverTime = () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined);
   const keep = (kind: string, traveler: TravelUser, before?: TravelUser) => {
-    if (before && before.lastName !== traveler.lastName)
-      passedOn.set(traveler.id, (passedOn.get(traveler.id) ?? 0) + 1);
-    store(traveler);
-    const stored = fake.travelers.get(traveler.id) ?? traveler;
+    const stored = store(traveler);
+    onWrite(before, stored);
     feed.addEvent(kind, stored, before?.email);
     return stored;
   };
@@ -188,61 +95,50 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
     feed.addEvent('user.deleted', traveler);
   };
   const forgetForBridge = (traveler: TravelUser) => {
-    removed.push(traveler);
+    onWrite(traveler, undefined);
     forget(traveler);
+  };
+  const changed = async (
+    kind: string,
+    carryOut: () => Promise<TravelAnswer<TravelUser>>,
+    before?: TravelUser,
+  ) => {
+    const answer = await carryOut();
+    return answer.kind === 'ok' ? { kind: 'ok' as const, value: keep(kind, answer.value, before) } : answer;
   };
   const removeTraveler = async (id: string) => {
     const traveler = fake.travelers.get(id);
-    if (habits.isDeletionRefused && traveler && hasTraveled(id)) return { kind: 'forbidden' } as const;
     const answer = await fake.users.remove(id);
     if (traveler && answer.kind === 'ok') forgetForBridge(traveler);
     return answer;
   };
-  const plainUsers: TravelUsers = {
-    create: (body, key) =>
-      call(
-        `create ${JSON.stringify(body)}`,
-        () => changed('user.created', () => fake.users.create(body, key)),
-        true,
-      ),
+  const serverTime = () => (habits.hasDate ? time.now() - (time.now() % 1_000) : undefined);
+  const ports: TravelUsers = {
+    create: (body, key) => {
+      const create = () => changed('user.created', () => fake.users.create(body, key));
+      return call(`create ${JSON.stringify(body)}`, create, true);
+    },
     read: (id) => call(`read ${id}`, () => fake.users.read(id), false),
-    patch: (id, body) =>
-      call(
-        `patch ${id} ${JSON.stringify(body)}`,
-        () => changed('user.updated', () => fake.users.patch(id, body), fake.travelers.get(id)),
-        true,
-      ),
+    patch: (id, body) => {
+      const patch = () => changed('user.updated', () => fake.users.patch(id, body), fake.travelers.get(id));
+      return call(`patch ${id} ${JSON.stringify(body)}`, patch, true);
+    },
     remove: (id) => call(`remove ${id}`, () => removeTraveler(id), true),
     findByEmails: (emails) => call(`find ${emails}`, () => fake.users.findByEmails(emails), false),
     readPage: (offset, limit) => call('page', () => fake.users.readPage(offset, limit), false),
     serverTime,
   };
-  const { callTimeoutMs } = connection;
-  const parts = { fake, time, timeoutMs: callTimeoutMs, serverTime, call, keep, remove: forgetForBridge };
-  const users = habits.isGenericRest ? genericRestUsers(parts) : plainUsers;
+  const { callTimeoutMs: timeoutMs } = deps.connection;
+  const parts = { fake, time, timeoutMs, serverTime, call, keep, remove: forgetForBridge };
   return {
-    ...{
-      fake,
-      feed,
-      faults,
-      users,
-      disobedient,
-      removed,
-      late,
-      made,
-      passedOn,
-      writes: () => writes,
-      calls: () => calls,
-      handChanges: () => handChanges,
-      areCallsOpen: () => open > 0,
-    },
+    ...{ fake, feed, faults, ...counts, writes: () => writes, handChanges: () => handChanges },
+    users: habits.profile === 'ports' ? ports : profileUsers(habits.profile, parts),
     newLookups: () => cachedLookups(fake, time, random),
     edit: (id, change) => {
       const traveler = fake.travelers.get(id);
       if (!traveler) return;
       handChanges += 1;
-      store(change(traveler));
-      feed.addEvent('user.updated', fake.travelers.get(id), traveler.email);
+      feed.addEvent('user.updated', store(change(traveler)), traveler.email);
     },
     add: (traveler) => {
       const isTaken = [...fake.travelers.values()].some(
@@ -267,9 +163,67 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
   };
 }
 
-/** True for the text of a create, by the ports or by the profile `generic-rest`. */
-function isCreate(text: string): boolean {
-  return /^(create|POST \/v1\/people) /.test(text);
+/** The calls about travelers: each takes some time, and has the next fault. */
+function newCalls(
+  { time, random, story, habits, connection, onUnanswered }: Deps,
+  fake: FakeTravel,
+  faults: SimulatedTravel['faults'],
+) {
+  const { callTimeoutMs: timeoutMs, lateMs } = connection;
+  const unanswered: TravelFailure = { kind: 'unavailable', text: 'no answer came', isUnanswered: true };
+  let calls = 0;
+  let open = 0;
+  const carryOutLater = async (text: string, carryOut: () => Promise<unknown>) => {
+    open += 1;
+    await time.wait(random.below(timeoutMs + lateMs - 2_000));
+    story.tell(`  carried out late: ${text}`);
+    await carryOut();
+    open -= 1;
+  };
+  const call = async <T>(text: string, carryOut: () => Promise<TravelAnswer<T>>, isWrite: boolean) => {
+    const fault = faults.shift();
+    calls += 1;
+    if (isWrite || fault) story.tell(`  call: ${text}${fault ? `  ✗ ${fault}` : ''}`);
+    await time.wait(2 + random.below(60));
+    if (isWrite && fault) onUnanswered(text);
+    switch (fault) {
+      case undefined:
+        return carryOut();
+      case 'slow':
+        await time.wait(random.below(timeoutMs - 100));
+        return carryOut();
+      case 'lost':
+        await carryOut();
+        return unanswered;
+      case 'hang':
+        await time.wait(timeoutMs);
+        return unanswered;
+      case 'late':
+        void carryOutLater(text, carryOut);
+        await time.wait(timeoutMs);
+        return unanswered;
+      case 'twice': {
+        const first = await carryOut();
+        // Without a time, the bridge cannot tell the traveler of a create that got 409 from one that was made by hand.
+        return text.startsWith('create') && !habits.hasDate ? first : carryOut();
+      }
+      case 'noEffect':
+        return withoutEffect<T>(text, fake) ?? carryOut();
+      default:
+        return failures[fault];
+    }
+  };
+  return { call, counts: { calls: () => calls, areCallsOpen: () => open > 0 } };
+}
+
+/**
+ * The answer to an archive or its opposite alone that is accepted and does nothing; undefined for any other call. Of other fields, the bridge
+ * takes the answer for the way in which the travel API spells the value.
+ */
+function withoutEffect<T>(text: string, fake: FakeTravel): TravelAnswer<T> | undefined {
+  const [, id = ''] = /^patch (\S+) {"archived":\w+}$/.exec(text) ?? [];
+  const traveler = fake.travelers.get(id);
+  return traveler && { kind: 'ok', value: structuredClone(traveler) as T }; // The answer of a PATCH is a traveler.
 }
 
 function withHabits(traveler: TravelUser, { isPhoneCompact, isEmailLower }: TravelHabits): TravelUser {
@@ -279,11 +233,6 @@ function withHabits(traveler: TravelUser, { isPhoneCompact, isEmailLower }: Trav
     email: isEmailLower ? email.toLowerCase() : email,
     ...(isPhoneCompact && phoneNumber ? { phoneNumber: phoneNumber.replaceAll(' ', '') } : {}),
   };
-}
-
-/** True for travelers whom a travel service with `isDeletionRefused` does not delete. */
-export function hasTraveled(id: string): boolean {
-  return Number(id.slice(2)) % 2 === 0;
 }
 
 function cachedLookups(fake: FakeTravel, time: VirtualTime, random: Random): TravelLookups {

@@ -1,19 +1,20 @@
-import type { CallCause } from '../../src/log/exchange.ts';
 import type { Connection } from '../../src/provisioning/connection.ts';
-import type { Runtime } from '../../src/provisioning/runtime-ports.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
 import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
+import type { TravelUser } from '../../src/translator/traveler.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
-import { connections as connectionNames } from '../histories/identity-providers.ts';
-import type { MappingName } from '../histories/mappings.ts';
 import { type AttemptWatch, newAttemptWatch } from './attempts.ts';
+import { type Knowledge, newKnowledge } from './knowledge.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
-import { type Kill, type Replica, SLOWEST_QUERY_MS, startReplica } from './replica.ts';
+import { connections as connectionNames, humanOf, newPerson } from './people.ts';
+import { judgeWrite, sentences } from './promises.ts';
+import { type Kill, type Replica, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
-import { newShadowWatch, noteShadowCall, type ShadowWatch, withShadowWatched } from './shadow.ts';
 import { newStory, type Story } from './story.ts';
 import { type SimulatedTravel, simulatedTravel } from './travel-api.ts';
+import { publishLookups } from './travel-moves.ts';
+import { type Catalog, fieldValue } from './travelers.ts';
 import { type VirtualTime, virtualTime } from './virtual-time.ts';
 
 /** The interval at which the feed is read, in milliseconds. */
@@ -34,23 +35,16 @@ export interface World {
   database: MemoryDatabase;
   connections: Connection[];
   store: ReturnType<typeof provisioningStore>;
-  /** The clock and the ids of commands that are given beside the processes. */
-  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>;
   /** A service without background work, for reads. */
   reader: ProvisioningService;
-  /** The mapping that was in force at the backup; undefined if there is no backup. */
-  backupMapping: MappingName | undefined;
-  /** The time at which the database was restored last. */
-  restoredAt: number | undefined;
-  pauseWatch: PauseWatch;
-  shadowWatch: ShadowWatch;
+  knowledge: Knowledge;
+  /** The times at which connections have gone into shadow mode. */
+  shadowSince: Map<string, number>;
+  /** The time until which a process may be frozen. */
+  standStillUntil: number;
   /** Returns a process that runs, once there is one. */
   runningReplica(): Promise<Replica>;
-  /** Ends all processes, lets `change` do something with the database, and starts processes again. */
-  replaceDatabase(change: () => Promise<void>): Promise<void>;
   killAt(replica: number, kill: Kill): void;
-  /** Ends a process, which starts again with a mapping file. */
-  restartWithFile(replica: number, file: MappingFile): void;
   freeze(replica: number, ms: number): void;
   shiftWallClock(ms: number): void;
   /** Ends all trouble: no process is frozen or about to be killed, and as many run as at the beginning. */
@@ -60,52 +54,57 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** The mapping file of a process, for all connections. */
-export type MappingFile = Pick<Connection, 'mapping' | 'mappingFile'>;
-
-/** For whom a traveler was written. */
-export interface SentInPause {
-  /** The family names that it had before and after the writes. */
-  names: Set<string>;
-  /** The users who were reconciled: the traveler may have the name of a user who got it after the backup. */
-  causes: { connection: string; id: string }[];
-}
-
-/** The writes to the travel API since a restored database paused the connections. */
-interface PauseWatch {
-  isOn: boolean;
-  /** What was written, by the id of the traveler or the name of a new one. */
-  sent: Map<string, SentInPause>;
-}
+const LIMITS = { callTimeoutMs: 10_000, lateMs: 30_000 };
+/** An attempt that has begun before the mode was known goes on: it may wait for calls that are not answered, at most for this time. */
+const IN_FLIGHT_MS = 15_000;
 
 /** Opens a world on an empty database. The seed decides everything that chance decides. */
 export async function openWorld(
   database: MemoryDatabase,
-  { seed, setup, isDetailed = false }: { seed: number; setup: Setup; isDetailed?: boolean },
+  {
+    seed,
+    setup,
+    people: count,
+    isDetailed = false,
+  }: { seed: number; setup: Setup; people: number; isDetailed?: boolean },
 ): Promise<World> {
   database.putBack(EMPTY);
   const time = virtualTime(START);
   const random = seededRandom(seed);
   const story = newStory(time.now, isDetailed);
-  const { habits } = setup;
-  const travel = simulatedTravel({ time, random, story, habits, connection: LIMITS });
-  const pauseWatch: PauseWatch = { isOn: false, sent: new Map() };
-  const shadowWatch = newShadowWatch();
-  const connections = connectionNames.map((id) => {
-    const note = (call: string) => noteShadowCall(shadowWatch, id, call, time.now());
-    return connectionOf(id, setup, { travel, pauseWatch, note });
+  const people = Array.from({ length: count }, (_, slot) => newPerson(slot));
+  const knowledge = newKnowledge(setup.policies, newCatalog(), people);
+  const watch = writeWatch(knowledge);
+  const travel = simulatedTravel({
+    ...{ time, random, story, connection: LIMITS },
+    habits: setup.habits,
+    ...watch,
   });
+  publishLookups(travel, knowledge.catalog);
+  const shadowSince = new Map<string, number>();
+  const connections = connectionNames.map((id) =>
+    connectionOf(id, setup, {
+      travel,
+      onSent: (text) => judgeMode({ knowledge, shadowSince }, id, text, time.now()),
+    }),
+  );
   const store = provisioningStore(database);
   const attempts = newAttemptWatch(time.now);
-  const watches: AttemptWatch = {
-    ...attempts,
-    watched: (one) => withShadowWatched(attempts.watched(one), shadowWatch, time.now),
-  };
   const world: World = {
-    ...{ time, random, story, attempts, travel, database, connections, store, backupMapping: undefined },
-    restoredAt: undefined,
-    ...{ pauseWatch, shadowWatch },
-    ...processes({ time, random, story, attempts: watches, travel, database, connections, store }, setup),
+    ...{
+      time,
+      random,
+      story,
+      attempts,
+      travel,
+      database,
+      connections,
+      store,
+      knowledge,
+      shadowSince,
+      standStillUntil: 0,
+    },
+    ...processes({ time, random, story, attempts, travel, database, connections, store }, setup),
     reader: provisioningService({
       ...{ store, connections, writeBudgetMs: 0 },
       runtime: {
@@ -119,57 +118,72 @@ export async function openWorld(
   return world;
 }
 
-const LIMITS = { callTimeoutMs: 10_000, lateMs: 30_000 };
+function newCatalog(): Catalog {
+  return {
+    custom: { team: 'cf-team', title: 'cf-title', floor: 'cf-floor' },
+    costCenters: new Map([['CC-1', 'cc-0']]),
+    costCenterNames: new Map([['cc-0', 'CC-1']]),
+  };
+}
 
-/** The travel API of a connection, and who sees its calls with an effect. */
-interface WatchedTravel {
-  travel: SimulatedTravel;
-  pauseWatch: PauseWatch;
-  note(call: string): void;
+/** Judges each write of the bridge as it is carried out, and keeps the knowledge about travelers. */
+function writeWatch(knowledge: Knowledge) {
+  const { catalog, owners, foreign, doubtful, broken } = knowledge;
+  return {
+    onWrite: (before: TravelUser | undefined, after: TravelUser | undefined) => {
+      broken.push(...judgeWrite(knowledge, before, after));
+      const human = humanOf(after?.lastName);
+      if (after && human && !owners.has(after.id)) owners.set(after.id, human);
+      const values = foreign.get(after?.id ?? '');
+      for (const [field, value] of values ?? [])
+        if (after && fieldValue(after, field, catalog) !== value) values?.delete(field);
+    },
+    onUnanswered: (text: string) => {
+      const [, id] = /(?:patch |remove |\/)(t-\d+)/.exec(text) ?? [];
+      if (id) doubtful.add(id);
+    },
+  };
+}
+
+/** In shadow mode everything is foreign: nothing is sent. */
+function judgeMode(
+  { knowledge, shadowSince }: Pick<World, 'knowledge' | 'shadowSince'>,
+  connection: string,
+  text: string,
+  now: number,
+): void {
+  const since = shadowSince.get(connection);
+  if (since !== undefined && now > since + IN_FLIGHT_MS)
+    knowledge.broken.push(`${connection} sends ${text} in shadow mode [5. ${sentences[5]}]`);
 }
 
 function connectionOf(
   id: string,
   { policies, hasFeed }: Setup,
-  { travel, pauseWatch, note }: WatchedTravel,
+  { travel, onSent }: { travel: SimulatedTravel; onSent(text: string): void },
 ): Connection {
   return {
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
     ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },
-    ...{
-      travel: watchedUsers(id, { travel, pauseWatch, note }),
-      lookups: travel.newLookups(),
-    },
+    ...{ travel: watchedUsers(travel.users, onSent), lookups: travel.newLookups() },
     feed: hasFeed ? { everyMs: FEED_MS, source: travel.feed } : undefined,
   };
 }
 
-/** Returns the travel API with a note of each write during the pause after a restore, and in shadow mode. */
-function watchedUsers(
-  connection: string,
-  { travel: { users, fake }, pauseWatch: watch, note: noteCall }: WatchedTravel,
-): TravelUsers {
-  const note = (id: string, cause: CallCause | undefined, after?: unknown) => {
-    noteCall(id);
-    if (!watch.isOn) return;
-    const sent = watch.sent.get(id) ?? { names: new Set(), causes: [] };
-    watch.sent.set(id, sent);
-    for (const name of [fake.travelers.get(id)?.lastName, after])
-      if (typeof name === 'string') sent.names.add(name);
-    if (cause?.person !== undefined) sent.causes.push({ connection, id: cause.person });
-  };
+/** Returns the travel API with a note of each call that changes something. */
+function watchedUsers(users: TravelUsers, onSent: (text: string) => void): TravelUsers {
   return {
     ...users,
     create: (traveler, key, cause) => {
-      note(`new ${traveler.lastName}`, cause, traveler.lastName);
+      onSent('a create');
       return users.create(traveler, key, cause);
     },
     patch: (id, change, cause) => {
-      note(id, cause, change.lastName);
+      onSent(`a change of ${id}`);
       return users.patch(id, change, cause);
     },
     remove: (id, cause) => {
-      note(id, cause);
+      onSent(`a deletion of ${id}`);
       return users.remove(id, cause);
     },
   };
@@ -177,16 +191,7 @@ function watchedUsers(
 
 type Processes = Pick<
   World,
-  | 'runtime'
-  | 'runningReplica'
-  | 'replaceDatabase'
-  | 'killAt'
-  | 'restartWithFile'
-  | 'freeze'
-  | 'shiftWallClock'
-  | 'recover'
-  | 'replicas'
-  | 'close'
+  'runningReplica' | 'killAt' | 'freeze' | 'shiftWallClock' | 'recover' | 'replicas' | 'close'
 >;
 
 type Surroundings = Pick<
@@ -199,13 +204,10 @@ function processes(
   { replicas: count }: Setup,
 ): Processes {
   const replicas: Replica[] = [];
-  const files = new Map<number, MappingFile>();
   let started = 0;
   let ids = 0;
   let shift = 0;
   let isClosed = false;
-  /** True while the database is replaced, and no process may start. */
-  let isDown = false;
   const isStoreRemote = count > 1;
   const newId = () => {
     ids += 1;
@@ -221,8 +223,7 @@ function processes(
     const replica = await startReplica(
       {
         ...{ database, time, random, story, attempts, newId, isStoreRemote, clockShift: () => shift },
-        connections: () =>
-          connections.map((one) => ({ ...one, lookups: travel.newLookups(), ...files.get(slot) })),
+        connections: () => connections.map((one) => ({ ...one, lookups: travel.newLookups() })),
       },
       `r${started}`,
     );
@@ -235,7 +236,6 @@ function processes(
   };
   const replaceDead = async (slot: number) => {
     await time.wait(random.pick([0, 100, 3_000, 12_000]));
-    while (isDown) await time.wait(100);
     if (isClosed || replicas[slot]?.isAlive()) return;
     const replica = await start(slot);
     story.tell(`${replica.name} starts`);
@@ -244,16 +244,6 @@ function processes(
     for (const one of replicas) if (one.isAlive()) void one.retryUnresolved();
   };
   return {
-    runtime: { now: time.now, wallClock: () => time.now() + shift, newId },
-    replaceDatabase: async (change) => {
-      isDown = true;
-      for (const replica of replicas) replica.kill();
-      // By then no query is on its way any more, and a process that was about to start has started.
-      await time.wait(SLOWEST_QUERY_MS + 1);
-      for (const replica of replicas) replica.kill();
-      await change();
-      isDown = false;
-    },
     replicas: () => replicas.filter((one) => one.isAlive()),
     runningReplica: async () => {
       for (;;) {
@@ -264,10 +254,6 @@ function processes(
       }
     },
     killAt: (slot, kill) => replicas[slot % count]?.killAt(kill),
-    restartWithFile: (slot, file) => {
-      files.set(slot, file);
-      replicas[slot]?.kill();
-    },
     freeze: (slot, ms) => {
       const replica = replicas[slot % count];
       if (!replica || replica.isFrozen() || !replica.isAlive()) return;
@@ -282,7 +268,6 @@ function processes(
       shift += ms;
     },
     recover: async () => {
-      if (isDown) return;
       for (const replica of replicas) {
         replica.killAt({ effects: Number.POSITIVE_INFINITY, edge: 'before' });
         if (replica.isFrozen()) replica.thaw();

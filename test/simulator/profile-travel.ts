@@ -1,13 +1,19 @@
 import { toTravelAnswer, toUnreadableFailure } from '../../src/adapter/answers.ts';
 import type { Deadline, ReadBody, TravelClient, TravelRequest } from '../../src/adapter/client.ts';
+import type { TravelProfile } from '../../src/adapter/profile.ts';
 import { genericRestProfile } from '../../src/adapter/profiles/generic-rest.ts';
+import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import type { TravelAnswer, TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import type { TravelUser } from '../../src/translator/traveler.ts';
-import type { FakeTravel } from '../fixtures/fake-travel.ts';
-import { carryOutGenericRest, type GenericRestContext } from '../fixtures/generic-rest-requests.ts';
-import type { TravelResponse } from '../fixtures/other-travel-requests.ts';
+import { type FakeTravel, mergePatch } from '../fixtures/fake-travel.ts';
+import { carryOutGenericRest } from '../fixtures/generic-rest-requests.ts';
+import {
+  carryOut as carryOutJetbridge,
+  type TravelContext,
+  type TravelResponse,
+} from '../fixtures/other-travel-requests.ts';
 import type { Resource, Resources, Written } from '../fixtures/other-travel-resources.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -23,16 +29,19 @@ interface Deps {
   remove(traveler: TravelUser): void;
 }
 
-const profile = genericRestProfile({});
+/** Each profile of the adapter, with the travel API that it is for. */
+const profiles = {
+  jetbridge: { profile: jetbridgeProfile({}), carryOut: carryOutJetbridge },
+  'generic-rest': { profile: genericRestProfile({}), carryOut: carryOutGenericRest },
+} as const;
 
-/** Calls the simulated travel service by the adapter with the profile `generic-rest`: each request is a call of its own, with its own fault. */
-export function genericRestUsers(deps: Deps): TravelUsers {
+export type ProfileName = keyof typeof profiles;
+
+/** Calls the simulated travel service by the adapter with a profile: each request is a call of its own, with its own fault. */
+export function profileUsers(name: ProfileName, deps: Deps): TravelUsers {
   const { time, timeoutMs, call, serverTime } = deps;
-  const context: GenericRestContext = {
-    resources: resourcesOf(deps),
-    habits: { comparesEmailsExactly: false, forbidden: new Set() },
-    ...{ key: 'key', selfId: '', keptCreates: new Map() },
-  };
+  const { profile, carryOut } = profiles[name];
+  const context = newContext(deps);
   const ends = new WeakMap<Deadline, number>();
   const deadline = () => {
     const created = { signal: new AbortController().signal, ms: timeoutMs };
@@ -45,12 +54,12 @@ export function genericRestUsers(deps: Deps): TravelUsers {
     outage: () => undefined,
     call: async <T>(request: TravelRequest, read: ReadBody<T>) => {
       const within = ends.get(request.deadline ?? deadline()) ?? 0;
-      const carryOut = async () => answerOf(request, respond(request, context), read);
+      const answer = async () => answerOf(profile, request, carryOut(toReceived(request), context), read);
       const text = [request.method, request.path, JSON.stringify(request.body) ?? ''].join(' ').trim();
-      const answer = call(text, carryOut, request.method !== 'GET');
+      const answering = call(text, answer, request.method !== 'GET');
       const ended = new AbortController();
       const late = time.wait(within - time.now(), ended.signal).then(() => unanswered);
-      const first = await Promise.race([answer, late]);
+      const first = await Promise.race([answering, late]);
       ended.abort();
       return first;
     },
@@ -60,22 +69,37 @@ export function genericRestUsers(deps: Deps): TravelUsers {
 
 const unanswered = { kind: 'unavailable', text: 'no answer came', isUnanswered: true } as const;
 
-function respond(request: TravelRequest, context: GenericRestContext): TravelResponse {
+function newContext(deps: Deps): TravelContext {
+  return {
+    resources: resourcesOf(deps),
+    habits: {
+      ...{
+        comparesEmailsExactly: false,
+        givesTotal: true,
+        forbidden: new Set(),
+        takesOptionsByIdAlone: false,
+      },
+      ...{ refusesDisabledFields: false, namesCustomFieldsBy: 'id', patchMediaTypes: ['application/json'] },
+      ...{ givesAcceptPatch: false, mandatoryUserFields: [], clockAheadMs: 0 },
+    },
+    ...{ key: 'key', selfId: '', keptCreates: new Map() },
+  };
+}
+
+function toReceived(request: TravelRequest) {
   const { method, path, query = {}, headers = {}, body } = request;
   const parameters = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]);
-  return carryOutGenericRest(
-    {
-      ...{ method, path, query: new URLSearchParams(parameters), contentType: 'application/json' },
-      authorization: `Bearer ${context.key}`,
-      idempotencyKey: headers['Idempotency-Key'],
-      ifMatch: headers['If-Match'],
-      body: body === undefined ? '' : JSON.stringify(body),
-    },
-    context,
-  );
+  return {
+    ...{ method, path, query: new URLSearchParams(parameters), contentType: 'application/json' },
+    authorization: 'Bearer key',
+    idempotencyKey: headers['Idempotency-Key'],
+    ifMatch: headers['If-Match'],
+    body: body === undefined ? '' : JSON.stringify(body),
+  };
 }
 
 function answerOf<T>(
+  { errors }: TravelProfile,
   { method, path, change, needsOwnError }: TravelRequest,
   { status, headers = {}, body }: TravelResponse,
   read: ReadBody<T>,
@@ -83,11 +107,7 @@ function answerOf<T>(
   const none = { retryAfter: undefined, date: undefined, acceptPatch: undefined };
   const text = body === undefined ? '' : JSON.stringify(body);
   const response = { status, body: text, ...none, etag: headers['etag'] };
-  const answer = toTravelAnswer(`${method} ${path}`, response, 0, {
-    errors: profile.errors,
-    change,
-    needsOwnError,
-  });
+  const answer = toTravelAnswer(`${method} ${path}`, response, 0, { errors, change, needsOwnError });
   if (answer.kind !== 'ok') return answer;
   const value = read(answer.value, response.etag);
   return value === undefined ? toUnreadableFailure(`${method} ${path}`) : { kind: 'ok', value };
@@ -118,7 +138,7 @@ function resourcesOf({ fake, keep, remove }: Deps): Resources {
       const traveler = fake.addTraveler(data as unknown as Parameters<FakeTravel['addTraveler']>[0]); // As in `rewrite`.
       return { resource: toResource(keep('user.created', traveler)) };
     },
-    patch: (_name, id, changes) => rewrite(id, (before) => ({ ...toResource(before), ...changes })),
+    patch: (_name, id, changes) => rewrite(id, (before) => mergePatch(toResource(before), changes)),
     replace: (_name, id, data) => rewrite(id, () => data),
     remove: (_name, id) => {
       const traveler = fake.travelers.get(id);
