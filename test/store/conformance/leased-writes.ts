@@ -63,7 +63,6 @@ export function describeLeasedWrites(open: OpenDatabase): void {
         'another connection creates a traveler with the address',
         { connection: 'entra', creating: createOf('new@x') },
       ],
-      ['another connection waits for the address', { connection: 'entra', waitingFor: 'new@x' }],
       ['the rules in force are of another generation', { rulesGeneration: 1 }],
     ])('is stale under the condition that a user is new, and stores nothing, if %s', async (why, match) => {
       const { add, identities, rules } = await fixture(open);
