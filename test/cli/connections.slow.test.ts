@@ -161,9 +161,11 @@ test('a forgotten connection leaves its travelers unchanged, and another connect
   expect(found.body).toMatchObject({ totalResults: 1, Resources: [{ userName: 'ada@corp.example' }] });
   expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
   expect((await send('POST', '/Users', user('eve'))).status).toBe(201);
+  // Nobody knows whose the archived traveler of Eve is by now, so she gets one of her own.
   const after = await travelers();
-  expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-  expect(after.every(({ archived }) => !archived)).toBe(true);
+  const left = before.filter(({ archived }) => archived).map(({ id }) => id);
+  expect(after.filter(({ archived }) => archived).map(({ id }) => id)).toEqual(left);
+  expect(after).toHaveLength(before.length + left.length);
 });
 
 test('a connection can be forgotten while a server without it runs', async () => {

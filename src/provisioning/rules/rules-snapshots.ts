@@ -293,7 +293,11 @@ async function applyFile(state: State, connection: Connection, mapping: Mapping)
   for (;;) {
     const { inForce } = await loadRules(state, connection);
     const version = (await rules.findMappingNumber(id, inForce.generation)) ?? 0;
-    if (inForce.digest === digestOf(mapping)) return { outcome: isSame ? 'unchanged' : 'applied', version };
+    if (inForce.digest === digestOf(mapping)) {
+      // Another replica may have started with a new file, which this one does not withdraw.
+      if (!isSame) await withdrawFile(state, id, inForce.digest);
+      return { outcome: isSame ? 'unchanged' : 'applied', version };
+    }
     if (isSame) return { outcome: 'replaced', version };
     if (!(await areInForceAtOnce(state, id))) {
       const part = { mapping, source: 'file', author: connection.mappingFile } as const;
@@ -323,7 +327,6 @@ async function comesIntoForce(
   if (head.digest === digest) {
     known.isReported = false;
     await recordUse(state, connection, head);
-    await withdrawFile(state, id, digest);
     return false;
   }
   if (!(await wasInForce(rules, id, digest))) return true;
@@ -338,7 +341,7 @@ async function comesIntoForce(
   return false;
 }
 
-/** A file that is as the mapping in force again is proposed no longer. */
+/** A file that was changed back to the mapping in force is proposed no longer. */
 async function withdrawFile({ rules }: State, connection: string, digest: string): Promise<void> {
   const { proposed } = await rules.findProposals(connection);
   if (proposed?.source === 'file' && proposed.mappingDigest !== digest)
