@@ -3,6 +3,7 @@ import type { LeftOutValue } from '../../schema/left-out.ts';
 import { extensionsOf, isActive, type ScimResource } from '../../schema/resource.ts';
 import { type StatedPath, wholeResource } from '../../schema/stated-attributes.ts';
 import type { ConnectionModes } from '../../store/connection-modes.ts';
+import { doubted } from '../../translator/field-records.ts';
 import type { Connection } from '../connection.ts';
 import type { Groups, Memberships } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
@@ -164,11 +165,7 @@ async function updateDesired(
     if (!stored || stored.isDeleted) throw notFoundError();
     const { view } = stored;
     const desired = JSON.parse(view.desired) as ScimResource; // The store writes only SCIM resources into this column.
-    let reported: LeftOutValue[] = [];
-    const changed = update.change(desired, view.version, (leftOut) => {
-      reported = leftOut;
-    });
-    const after = withStoredActive(desired, changed);
+    const { after, reported } = applyChange(desired, view.version, update.change);
     const isSame = isDeepStrictEqual(after, desired);
     if (await isOwnUser(deps, connection.id, view)) {
       if (!stored.parse().claimed) throw notFoundError();
@@ -183,10 +180,11 @@ async function updateDesired(
     const isHeldAgain = isSame && statesDeparture && isKeptActive(before);
     const leftOut = leftOutAfter(before, { after, kind, reported });
     const isUnchanged = isSame && before.claimed && !isHeldAgain && !statesAnew(before, stated);
-    if (isUnchanged && hasSameLeftOut(before, leftOut))
+    const isWithoutEffect = !isActive(after) && isArchiveNotShown(before);
+    if (isUnchanged && !isWithoutEffect && hasSameLeftOut(before, leftOut))
       return { unchanged: await repeat(deps, connection, { before, requestId }) };
     const updated = isUnchanged
-      ? markForFindings(before)
+      ? markForAttempt(isWithoutEffect ? withArchiveDoubted(before) : before)
       : updateUser(deps.runtime, { before, after, kind, statesDeparture, stated });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
@@ -205,8 +203,17 @@ async function updateDesired(
   });
 }
 
-/** Returns the write of a request that changes nothing but the findings. The version stays: the user is the same. */
-function markForFindings(before: Identity): Pick<PendingWrite, 'identity' | 'changes'> {
+/** True if the travel API has accepted that the traveler is archived, and has not shown it. */
+function isArchiveNotShown({ applied: { archived } }: Identity): boolean {
+  return archived?.sent === true && archived.seen === false;
+}
+
+function withArchiveDoubted(identity: Identity): Identity {
+  return { ...identity, applied: doubted(identity.applied, ['archived']) };
+}
+
+/** Returns the write of a request that changes nothing but the findings, or repeats a call. The version stays: the user is the same. */
+function markForAttempt(before: Identity): Pick<PendingWrite, 'identity' | 'changes'> {
   const identity: Identity = { ...before, state: 'dirty', attempts: 0, nextAttemptAt: undefined };
   return { identity, changes: [{ kind: 'update', identity, expected: before.version }] };
 }
@@ -257,11 +264,16 @@ function viewAfter(
 }
 
 /**
- * `active` is always stored: a change that omits or clears it keeps the stored value (docs/architecture.md, The rules of
- * the plan).
+ * Returns the new desired state, and the values of the request that it does not have. `active` is always stored: a change that omits or
+ * clears it keeps the stored value (docs/architecture.md, The rules of the plan).
  */
-function withStoredActive(current: ScimResource, changed: ScimResource): ScimResource {
-  return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
+function applyChange(current: ScimResource, version: number, change: UserChange) {
+  let reported: LeftOutValue[] = [];
+  const changed = change(current, version, (leftOut) => {
+    reported = leftOut;
+  });
+  const hasActive = typeof changed.active === 'boolean';
+  return { after: hasActive ? changed : { ...changed, active: current.active ?? true }, reported };
 }
 
 async function readView(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {
