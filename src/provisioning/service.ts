@@ -10,7 +10,6 @@ import { feedFollower } from './import/event-feed.ts';
 import type { ForeignValues } from './import/foreign-values.ts';
 import { type Importer, importer } from './import/import.ts';
 import { type Reconciler, reconciler } from './reconcile/run/reconciler.ts';
-import { reconcileWithinBudget } from './reconcile/run/within-budget.ts';
 import { applyMapping, type MappingChange, type MappingChangeResult } from './rules/apply-mapping.ts';
 import { mappingPreviewer } from './rules/preview-mapping.ts';
 import { type MappingFileResult, rulesSnapshots } from './rules/rules-snapshots.ts';
@@ -19,6 +18,7 @@ import { type ExistingUserFinder, existingUserFinder } from './users/find-existi
 import { scanQueue } from './users/list-users.ts';
 import { type OwnUsers, ownUsers } from './users/own-users.ts';
 import { userService } from './users/users.ts';
+import { writer } from './users/write.ts';
 import { type WakeSignal, wakeSignal } from './wake-signal.ts';
 
 interface ServiceOptions {
@@ -121,7 +121,7 @@ function idpServices(
   deps: ReturnType<typeof createDeps>,
   { writeBudgetMs: budgetMs, onWrite = () => {} }: ServiceOptions,
 ) {
-  const users = userService({ ...deps, reconcileWithinBudget: reconcileWithinBudget({ ...deps, budgetMs }) });
+  const users = userService({ ...deps, writer: writer({ ...deps, budgetMs }) });
   return { users: countedWrites(users, onWrite), groups: countedWrites(groupService(deps), onWrite) };
 }
 
@@ -189,7 +189,7 @@ function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, 
       membershipsSignal.wake();
     },
   };
-  const { reconcile, reconcileWrite, ...otherReconciler } = reconciler(shared);
+  const { reconcile, plan, ...otherReconciler } = reconciler(shared);
   const { find } = existingUserFinder(shared);
   const { run: runImport } = importer(shared);
   const importing: Importer = {
@@ -201,7 +201,7 @@ function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, 
     reconciler: {
       ...otherReconciler,
       reconcile: (connection, id, requestId) => reconcile(stateOf(connection).connection, id, requestId),
-      reconcileWrite: (connection, write) => reconcileWrite(stateOf(connection).connection, write),
+      plan: (connection, write) => plan(stateOf(connection).connection, write),
     } satisfies Reconciler,
     existingUserFinder: {
       find: (connection, address, requestId) => find(stateOf(connection).connection, address, requestId),

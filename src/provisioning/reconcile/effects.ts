@@ -100,9 +100,27 @@ export function carriedOutBy(handlers: Partial<Handlers>): (effect: Effect) => u
   };
 }
 
+/** A program that waits for the result of an effect, or has ended. */
+export type Step<T> = IteratorResult<Effect, T>;
+
 /** Runs a program to its end; `carryOut` returns the result of each effect. Rejects with the first error of an effect. */
-export async function run<T>(program: Program<T>, carryOut: (effect: Effect) => unknown): Promise<T> {
-  let step = program.next();
+export async function run<T>(
+  program: Program<T>,
+  carryOut: (effect: Effect) => unknown,
+  first: Step<T> = program.next(),
+): Promise<T> {
+  let step = first;
   while (!step.done) step = program.next(await carryOut(step.value));
   return step.value;
+}
+
+/** Runs a program to its end, or to the first effect that is not among these. */
+export async function runWhile<T>(
+  program: Program<T>,
+  carryOut: (effect: Effect) => unknown,
+  isAmong: (effect: Effect) => boolean,
+): Promise<Step<T>> {
+  let step = program.next();
+  while (!step.done && isAmong(step.value)) step = program.next(await carryOut(step.value));
+  return step;
 }

@@ -2,9 +2,7 @@ import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
 import { originAfterStatement } from '../reconcile/restored/statements.ts';
-import { repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
-import type { ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityChange } from '../store-ports.ts';
 import { withNextVersion } from './create-user.ts';
@@ -16,10 +14,11 @@ import {
   undoDelete,
 } from './refused-departures.ts';
 import { lastDeparture } from './update-user.ts';
+import type { Writer } from './write.ts';
 
 interface DeleteUserDeps extends RefusalDeps {
   identities: Pick<Identities, 'findById' | 'findForWrite' | 'findHolder' | 'commit'>;
-  reconcileWithinBudget: Pick<ReconcileWithinBudget, 'commitAndAttempt' | 'retry'>;
+  writer: Pick<Writer, 'write' | 'retry'>;
 }
 
 interface UserRemoval {
@@ -37,7 +36,7 @@ export async function deleteUser(
   connection: Connection,
   { id, check, requestId }: UserRemoval,
 ): Promise<void> {
-  await repeatWhileStale(async () => {
+  await deps.writer.write(connection, async () => {
     const stored = await deps.identities.findForWrite(connection.id, id);
     if (!stored) throw notFoundError();
     const before = stored.parse();
@@ -55,12 +54,13 @@ export async function deleteUser(
     const changes: IdentityChange[] = [{ kind: 'update', identity, expected: before.version }];
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
-    const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, () =>
-      markReferrersDirty(deps, before, identity),
-    );
-    if (attempt === 'stale') return 'stale';
-    if (attempt.result === 'refused') await undoDelete(deps, connection, id);
-    return attempt.result;
+    return {
+      write,
+      afterCommit: () => markReferrersDirty(deps, before, identity),
+      answer: async ({ result }) => {
+        if (result === 'refused') await undoDelete(deps, connection, id);
+      },
+    };
   });
 }
 
@@ -107,7 +107,7 @@ async function throwDeleted(
     deps.wake();
   }
   const isOpen = state === 'dirty' || state === 'refused' || hold?.cause === 'guarded';
-  if (isOpen && (await deps.reconcileWithinBudget.retry(connection, id, requestId)) === 'refused')
+  if (isOpen && (await deps.writer.retry(connection, id, requestId)) === 'refused')
     await undoDelete(deps, connection, id);
   throw notFoundError();
 }

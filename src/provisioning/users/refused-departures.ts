@@ -2,12 +2,12 @@ import { isActive } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
-import { repeatWhileStale } from '../reconcile/run/commit.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
 import { withNextVersion } from './create-user.ts';
 import type { OwnUsers } from './own-users.ts';
+import { repeatWhileStale } from './write.ts';
 
 /** Dependencies of the answers to a deactivation or DELETE that is refused. */
 export interface RefusalDeps {

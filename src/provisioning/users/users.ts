@@ -9,9 +9,8 @@ import type { Groups, Memberships } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
 import { isKeptActive } from '../reconcile/guard.ts';
 import { statesAnew } from '../reconcile/restored/statements.ts';
-import { inheritsMemberships, type PendingWrite, repeatWhileStale } from '../reconcile/run/commit.ts';
+import { inheritsMemberships, type PendingWrite } from '../reconcile/run/commit.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from '../reconcile/run/notify-dependents.ts';
-import type { BudgetedAttempt, ReconcileWithinBudget } from '../reconcile/run/within-budget.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
@@ -23,6 +22,7 @@ import { listUsers, type ScanQueue, toUserViews, type UserQuery, type UserView }
 import type { OwnUsers } from './own-users.ts';
 import { isOwnUser, notFoundError, refuseToEndOwnUser, throwIfArchiveRefused } from './refused-departures.ts';
 import { updateUser } from './update-user.ts';
+import type { BudgetedAttempt, Writer } from './write.ts';
 
 /** Returns the new desired state of a user. `report` receives the values of the request that it does not have. */
 export type UserChange = (
@@ -39,7 +39,7 @@ export interface UserServiceDeps {
   references: Pick<References, 'findReferrers'>;
   rulesSnapshots: RulesSnapshots;
   existingUserFinder: ExistingUserFinder;
-  reconcileWithinBudget: ReconcileWithinBudget;
+  writer: Writer;
   scanQueue: ScanQueue;
   ownUsers: Pick<OwnUsers, 'lastKnown'>;
   modes: Pick<ConnectionModes, 'shadowSince'>;
@@ -96,7 +96,7 @@ async function create(
   }: { desired: ScimResource; requestId: string | undefined; leftOut: LeftOutValue[] },
 ): Promise<UserView> {
   const since = deps.runtime.now();
-  return repeatWhileStale(async (earlierTries) => {
+  return deps.writer.write(connection, async (earlierTries) => {
     const user = { ...desired, active: desired.active ?? true };
     // If the commit of a new user is refused, the matches are searched.
     const expectsNoMatch = earlierTries === 0;
@@ -104,22 +104,23 @@ async function create(
     const created = await createUser(deps, connection, { desired: user, expectsNoMatch, mayReserve });
     const write = { ...withLeftOut(created, leftOut), requestId };
     const { identity } = write;
-    const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, async () => {
-      if (identity.travelId !== undefined || inheritsMemberships(write))
-        await markReferrersDirty(deps, identity, identity);
-      await wakeLeavers(deps, write);
-    });
-    if (attempt === 'stale') return 'stale';
-    const leavers = leaversGivingEmailUp(connection, write);
-    if (leavers.length > 0) {
-      // With its own address free, the new user can have its traveler in the answer already.
-      await deps.reconcileWithinBudget.reconcileInOrder(connection, [...leavers, identity.id], {
-        since,
-        requestId,
-      });
-      return readView(deps, connection.id, identity.id);
-    }
-    return viewAfter(deps, identity, { attempt, inGroups: inheritsMemberships(write) });
+    return {
+      write,
+      afterCommit: async () => {
+        if (identity.travelId !== undefined || inheritsMemberships(write))
+          await markReferrersDirty(deps, identity, identity);
+        await wakeLeavers(deps, write);
+      },
+      answer: async (attempt) => {
+        const leavers = leaversGivingEmailUp(connection, write);
+        if (leavers.length === 0)
+          return viewAfter(deps, identity, { attempt, inGroups: inheritsMemberships(write) });
+        // With its own address free, the new user can have its traveler in the answer already.
+        const ids = [...leavers, identity.id];
+        await deps.writer.reconcileInOrder(connection, ids, { since, requestId });
+        return readView(deps, connection.id, identity.id);
+      },
+    };
   });
 }
 
@@ -159,22 +160,19 @@ async function updateDesired(
   connection: Connection,
   update: UserUpdate,
 ): Promise<UserView> {
-  return repeatWhileStale(async () => {
+  return deps.writer.write(connection, async () => {
     const stored = await deps.identities.findForWrite(connection.id, update.id);
     if (!stored || stored.isDeleted) throw notFoundError();
     const { view } = stored;
     const desired = JSON.parse(view.desired) as ScimResource; // The store writes only SCIM resources into this column.
-    let reported: LeftOutValue[] = [];
-    const changed = update.change(desired, view.version, (leftOut) => {
-      reported = leftOut;
-    });
-    const after = withStoredActive(desired, changed);
+    const { after, reported } = applyChange(desired, view.version, update.change);
     const isSame = isDeepStrictEqual(after, desired);
     if (await isOwnUser(deps, connection.id, view)) {
       if (!stored.parse().claimed) throw notFoundError();
       if (!isActive(after)) await refuseToEndOwnUser(deps, stored.parse());
     }
-    if (isSame && stored.canAnswerNoOp && reported.length === 0) return toUserView(deps, connection.id, view);
+    if (isSame && stored.canAnswerNoOp && reported.length === 0)
+      return { unchanged: await toUserView(deps, connection.id, view) };
     const before = stored.parse();
     const { kind, requestId } = update;
     const stated = before.origin.stated === undefined ? [] : update.stated();
@@ -184,22 +182,24 @@ async function updateDesired(
     const isUnchanged = isSame && before.claimed && !isHeldAgain && !statesAnew(before, stated);
     const isWithoutEffect = !isActive(after) && isArchiveNotShown(before);
     if (isUnchanged && !isWithoutEffect && hasSameLeftOut(before, leftOut))
-      return repeat(deps, connection, { before, requestId });
+      return { unchanged: await repeat(deps, connection, { before, requestId }) };
     const updated = isUnchanged
       ? markForAttempt(isWithoutEffect ? withArchiveDoubted(before) : before)
       : updateUser(deps.runtime, { before, after, kind, statesDeparture, stated });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
     const write = { identity, before, changes, references, generation: stored.generation, requestId };
-    const attempt = await deps.reconcileWithinBudget.commitAndAttempt(connection, write, () =>
-      markReferrersDirty(deps, before, identity),
-    );
-    if (attempt === 'stale') return 'stale';
-    // The tombstone of another person must give up its address.
-    if (changes.some(({ kind }) => kind === 'insert')) deps.wake();
-    if (attempt.result === 'refused' && !isActive(after))
-      await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
-    return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
+    return {
+      write,
+      afterCommit: () => markReferrersDirty(deps, before, identity),
+      answer: async (attempt) => {
+        // The tombstone of another person must give up its address.
+        if (changes.some(({ kind }) => kind === 'insert')) deps.wake();
+        if (attempt.result === 'refused' && !isActive(after))
+          await throwIfArchiveRefused(deps, { ...identity, ...attempt.outcome });
+        return viewAfter(deps, identity, { attempt, inGroups: view.inGroups });
+      },
+    };
   });
 }
 
@@ -235,9 +235,7 @@ async function repeat(
   { before, requestId }: { before: Identity; requestId: string | undefined },
 ): Promise<UserView> {
   const isTriedAgain = before.state === 'refused' || before.hold?.cause === 'guarded';
-  const attempt = isTriedAgain
-    ? await deps.reconcileWithinBudget.retry(connection, before.id, requestId)
-    : 'later';
+  const attempt = isTriedAgain ? await deps.writer.retry(connection, before.id, requestId) : 'later';
   if (attempt === 'refused' && !isActive(before.desired)) {
     const identity = await deps.identities.findById(connection.id, before.id);
     if (identity) await throwIfArchiveRefused(deps, identity);
@@ -266,11 +264,16 @@ function viewAfter(
 }
 
 /**
- * `active` is always stored: a change that omits or clears it keeps the stored value (docs/architecture.md, The rules of
- * the plan).
+ * Returns the new desired state, and the values of the request that it does not have. `active` is always stored: a change that omits or
+ * clears it keeps the stored value (docs/architecture.md, The rules of the plan).
  */
-function withStoredActive(current: ScimResource, changed: ScimResource): ScimResource {
-  return typeof changed.active === 'boolean' ? changed : { ...changed, active: current.active ?? true };
+function applyChange(current: ScimResource, version: number, change: UserChange) {
+  let reported: LeftOutValue[] = [];
+  const changed = change(current, version, (leftOut) => {
+    reported = leftOut;
+  });
+  const hasActive = typeof changed.active === 'boolean';
+  return { after: hasActive ? changed : { ...changed, active: current.active ?? true }, reported };
 }
 
 async function readView(deps: UserServiceDeps, connection: string, id: string): Promise<UserView> {

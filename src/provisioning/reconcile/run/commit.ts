@@ -1,5 +1,4 @@
 import type { Identity } from '../../identity.ts';
-import { ProvisioningError } from '../../provisioning-error.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
   Announcement,
@@ -34,63 +33,15 @@ export interface PendingWrite {
 /** `stale`: an identity has changed since it was read; `duplicate`: another live identity has the userName. */
 export type CommitResult = 'done' | 'stale' | 'duplicate';
 
-/** A step of the attempt that is part of the commit: an announced call, or the outcome of an attempt without a call. */
-type FirstStep = { announcement: Announcement } | { ended: LeasedOutcome };
-
-/** The commit of the write that an attempt begins with; it happens at most once. */
-export interface WriteCommit {
-  /**
-   * Commits the write and takes the lease, unless that has been done. Rejects with `NotLeased` if the attempt cannot go
-   * on, and with the error of the store if the commit failed. `first` is committed with the write.
-   */
-  run(first?: FirstStep): Promise<void>;
-  isBegun(): boolean;
-  /** Resolves when the commit has ended; rejects with the error of the store. */
-  result: Promise<CommitResult>;
-}
-
-/** Ends an attempt that cannot go on: its write was not committed (`stale`, `duplicate`), or was committed without the lease. */
-export class NotLeased extends Error {
-  readonly isCommitted: boolean;
-
-  constructor(isCommitted: boolean) {
-    super(isCommitted ? 'the write was committed without the lease' : 'the write was not committed');
-    this.name = 'NotLeased';
-    this.isCommitted = isCommitted;
-  }
+/** What the commit of a write contains of its attempt: the first call, or the outcome of an attempt without a call. */
+export interface CommittedStep {
+  call?: Announcement | undefined;
+  ended?: LeasedOutcome | undefined;
 }
 
 interface CommitDeps {
   identities: Pick<Identities, 'commit'>;
   runtime: Pick<Runtime, 'checkpoint'>;
-}
-
-/** Creates the commit of a write. It runs when the first step asks for it. */
-export function writeCommit(deps: CommitDeps, write: PendingWrite, lease: LeaseRequest): WriteCommit {
-  let running: Promise<void> | undefined;
-  let settle: { resolve(result: CommitResult): void; reject(error: unknown): void } | undefined;
-  const result = new Promise<CommitResult>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  const commit = async (first: FirstStep | undefined): Promise<void> => {
-    try {
-      const committed = await commitWrite(deps, withLease(write, lease, first));
-      settle?.resolve(committed === 'unleased' ? 'done' : committed);
-      if (committed !== 'done' || !canTakeLease(write))
-        throw new NotLeased(committed === 'done' || committed === 'unleased');
-    } catch (error) {
-      settle?.reject(error);
-      throw error;
-    }
-  };
-  return {
-    run: (first) => {
-      running ??= commit(first);
-      return running;
-    },
-    isBegun: () => running !== undefined,
-    result,
-  };
 }
 
 /** Commits the changes of a write, with the lease of an attempt if they name one. */
@@ -102,20 +53,6 @@ export async function commitWrite(
   const committed = await identities.commit(identity.connection, changes);
   if (committed === 'done' || committed === 'unleased') runtime.checkpoint('afterCommit');
   return committed;
-}
-
-/** The number of attempts at a write when other writers keep committing first. */
-const MAX_TRIES = 20;
-
-/** Computes and commits a write of a user again while it is stale. Throws `unavailable` if other writers keep committing first. */
-export async function repeatWhileStale<T>(
-  tryWrite: (earlierTries: number) => Promise<T | 'stale'>,
-): Promise<T> {
-  for (let earlierTries = 0; earlierTries < MAX_TRIES; earlierTries += 1) {
-    const result = await tryWrite(earlierTries);
-    if (result !== 'stale') return result;
-  }
-  throw new ProvisioningError('unavailable', 'Too many writers change this user at once; try again.');
 }
 
 /** True if the identity gets the memberships of the unclaimed one whose place it takes. */
@@ -133,15 +70,14 @@ export function canTakeLease(write: PendingWrite): boolean {
   return isFree && !changes.some(({ kind }) => kind === 'unlink') && !inheritsMemberships(write);
 }
 
-function withLease(
-  write: PendingWrite,
+/** Returns the write with the lease of its attempt and the first step. */
+export function withLease(
+  { identity, before, changes }: PendingWrite,
   lease: LeaseRequest,
-  first: FirstStep | undefined,
+  first: CommittedStep,
 ): Pick<PendingWrite, 'identity' | 'changes'> {
-  const { identity, before, changes } = write;
-  if (!canTakeLease(write)) return { identity, changes };
-  const call = first && 'announcement' in first ? announcedColumns(first.announcement) : {};
-  const ended = first && 'ended' in first ? first.ended : undefined;
+  const call = first.call ? announcedColumns(first.call) : {};
+  const { ended } = first;
   const leased = changes.map((change): IdentityChange => {
     // The change of the written identity has this very object; others, such as of a leaver, take no lease.
     if (!('identity' in change) || change.identity !== identity) return change;

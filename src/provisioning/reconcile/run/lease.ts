@@ -81,7 +81,7 @@ export function leasedConnection(
 }
 
 /** An attempt of this process that holds the lease of an identity, or is about to acquire it. */
-interface LeaseHolder {
+export interface LeaseHolder {
   /** Ends an attempt that has held the lease. */
   end(): void;
   /**

@@ -4,19 +4,12 @@ import type { Connection } from '../../connection.ts';
 import type { Outcome } from '../../identity.ts';
 import type { ForeignValues } from '../../import/foreign-values.ts';
 import type { Runtime } from '../../runtime-ports.ts';
-import type { LeaseRequest, Leases, ReconcileQueue } from '../../store-ports.ts';
-import { run } from '../effects.ts';
-import { type AttemptInput, reconcileIdentity } from '../reconcile-identity.ts';
-import {
-  type CommitResult,
-  canTakeLease,
-  NotLeased,
-  type PendingWrite,
-  type WriteCommit,
-  writeCommit,
-} from './commit.ts';
-import { type InterpreterDeps, interpreter, type RunningAttempt } from './interpreter.ts';
-import { LeaseHolders, leaseDuration } from './lease.ts';
+import type { LeasedOutcome, LeaseRequest, Leases, ReconcileQueue } from '../../store-ports.ts';
+import { type Program, run, runWhile, type Step } from '../effects.ts';
+import { type AttemptInput, type Decision, reconcileIdentity } from '../reconcile-identity.ts';
+import { type CommittedStep, canBeCommitted, canTakeLease, type PendingWrite, withLease } from './commit.ts';
+import { type Interpreter, type InterpreterDeps, interpreter, type RunningAttempt } from './interpreter.ts';
+import { type LeaseHolder, LeaseHolders, leaseDuration } from './lease.ts';
 import {
   notifyDependents,
   notifyLeftOutOfCycle,
@@ -40,14 +33,6 @@ export interface Attempt {
   released?: Promise<boolean>;
 }
 
-/** An attempt at the identity of a write. */
-export interface WriteAttempt {
-  /** Resolves when the write is committed or refused; rejects with the error of the store. */
-  committed: Promise<CommitResult>;
-  /** Never rejects. */
-  ended: Promise<Attempt>;
-}
-
 /** Dependencies of the reconciler. */
 export interface ReconcileDeps extends InterpreterDeps {
   reconcileQueue: Pick<ReconcileQueue, 'markDirty' | 'markEmailWaitersDirty' | 'askForEmail'>;
@@ -66,24 +51,24 @@ export type Reconciler = ReturnType<typeof reconciler>;
  *
  * If the process ends before the commit of a write, nothing of the write is stored, and the IdP sends it again. If it ends after the
  * commit, the call may have been sent or not, which makes no difference:
- * 1. The commit before the call has the write, the lease, the announced fields and the latest end of the call (`commitWrite`, `announce`).
+ * 1. The commit before the call has the write, the lease, the records of the fields and `readAgainAt` (`tryWrite`, `announce`).
  * 2. The lease ends: by time, or at the start of a process that alone uses its database.
  * 3. Any process takes the lease and reads the traveler (`readTraveler` in traveler-calls.ts; a create is searched by its address,
  *    `linkOwnCreate`).
- * 4. The announced fields become applied ones or are sent again, as the traveler shows (`resolveAnnounced`).
- * 5. Until a call can no longer arrive, it is kept in `progress.late`.
- * 6. Then the traveler is read once more, and what a late call has changed is sent again (`finishLateCheck`).
+ * 4. The fields that the traveler shows as sent are known, and the others are sent again.
+ * 5. After `readAgainAt`, when the call can no longer arrive, the traveler is read once more, and what the call has changed is sent again.
  *
  * If the process ends after the outcome was saved, only the identities that depend on it may have missed it (`notifyDependents`):
  * `ReconcileQueue.markUnresolvedDirty` makes those dirty that wait for something.
  */
 export function reconciler(reconcileDeps: ReconcileDeps) {
-  const deps: ReconcilerState = { ...reconcileDeps, unsaved: new Map(), leaseHolders: new LeaseHolders() };
-  const running = new Set<Promise<unknown>>();
-  const track = <T>(attempt: Promise<T>): Promise<T> => {
+  const running = new Set<Promise<Attempt>>();
+  const track = (attempt: Promise<Attempt>): Promise<Attempt> => {
     running.add(attempt);
     return attempt.finally(() => running.delete(attempt));
   };
+  const shared = { unsaved: new Map(), leaseHolders: new LeaseHolders(), track };
+  const deps: ReconcilerState = { ...reconcileDeps, ...shared };
   return {
     /**
      * Releases the leases of attempts whose outcome could not be saved. Returns false while the store still fails. Never rejects.
@@ -98,19 +83,8 @@ export function reconciler(reconcileDeps: ReconcileDeps) {
     /** Makes one attempt at one identity, now. Never rejects. `requestId`: the SCIM request that causes it. */
     reconcile: (connection: Connection, id: string, requestId?: string): Promise<Attempt> =>
       track(reconcileOnce(deps, connection, { id, requestId })),
-    /**
-     * Commits a write and makes one attempt at its identity. What the attempt sends first is computed before the commit
-     * and announced in it, if nothing must be read from the travel API for that.
-     */
-    reconcileWrite: (connection: Connection, write: PendingWrite): WriteAttempt => {
-      const { newId, now } = deps.runtime;
-      const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
-      const commit = writeCommit(deps, write, lease);
-      return {
-        committed: commit.result,
-        ended: track(attemptWrite(deps, connection, { write, lease, commit })),
-      };
-    },
+    /** Computes what the commit of a write contains of its attempt, and how the attempt goes on. */
+    plan: (connection: Connection, write: PendingWrite) => plan(deps, connection, write),
     /** Resolves when no attempt is running. */
     idle: async (): Promise<void> => {
       while (running.size > 0) await Promise.all(running);
@@ -118,37 +92,38 @@ export function reconciler(reconcileDeps: ReconcileDeps) {
   };
 }
 
-interface ReconcilerState extends ReconcileDeps {
-  /** The attempts whose outcome could not be saved, by the token of their lease. */
-  unsaved: Map<string, { leased: LeasedIdentity; reason: string }>;
-  leaseHolders: LeaseHolders;
+/** An attempt at a write that is not committed yet. */
+export interface PlannedAttempt {
+  /** What is to be committed: the write, and the lease and first step if the attempt can take the lease. */
+  commit: Pick<PendingWrite, 'identity' | 'changes'>;
+  /** Carries the attempt on after the commit; makes another one if it was committed without the lease. Never rejects. */
+  goOn(committed: 'done' | 'unleased'): Promise<Attempt>;
+  /** Ends the attempt: the write was not committed. */
+  drop(): void;
 }
 
-/** The identity to reconcile, and the SCIM request that causes the attempt. */
-interface AttemptCause {
-  id: string;
-  requestId: string | undefined;
-}
-
-async function reconcileOnce(
+async function plan(
   deps: ReconcilerState,
   connection: Connection,
-  { id, requestId }: AttemptCause,
-): Promise<Attempt> {
-  const { now, newId } = deps.runtime;
-  const lease = { token: newId(), ms: leaseDuration(connection), now: now() };
+  write: PendingWrite,
+): Promise<PlannedAttempt> {
+  const { requestId } = write;
+  const { id } = write.identity;
+  const lease = requestLease(deps.runtime, connection);
+  const leased = toLeased(write, lease.token);
+  // Another attempt has the lease, or the commit changes what an attempt must read.
+  const startAnew = () => deps.track(reconcileOnce(deps, connection, { id, requestId }));
+  if (!canTakeLease(write)) return { commit: write, goOn: startAnew, drop: () => {} };
   const holder = deps.leaseHolders.add(id);
-  const acquired = await acquireLease(deps, connection, { id, lease });
-  if (typeof acquired === 'string') return { result: acquired, released: holder.giveUp() };
-  const leased = { ...acquired, token: lease.token };
-  try {
-    return await reconcileUnderLease(deps, leased, { connection, id, lease, requestId, pending: undefined });
-  } catch (error) {
-    deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
-    return await backOff(deps, leased, String(error));
-  } finally {
-    holder.end();
-  }
+  const drop = () => void holder.giveUp();
+  const attempt = beginAttempt(deps, leased, { connection, id, lease, requestId });
+  const first = await planFirstStep(deps, attempt, write);
+  const goOn = (committed: 'done' | 'unleased') => {
+    if (committed === 'done') return deps.track(underLease(deps, { leased, holder }, first.goOn));
+    drop();
+    return startAnew();
+  };
+  return { commit: withLease(write, lease, first.inCommit), goOn, drop };
 }
 
 /** Returns the identity of a write as it is stored by a commit that takes the lease, which raises the revision of a stored one by one. */
@@ -160,52 +135,74 @@ function toLeased(
   return { identity: { ...identity, revision }, token, references, newUser, freeEmail, generation };
 }
 
-interface CommittingAttempt {
-  write: PendingWrite;
-  lease: LeaseRequest;
-  commit: WriteCommit;
+/** How far an attempt comes without an effect that anybody else sees. */
+interface FirstStep {
+  /** What is committed with the write: the first call, or the outcome of an attempt without a call. */
+  inCommit: CommittedStep;
+  /** Carries the attempt on from there. */
+  goOn(): Promise<Attempt>;
 }
 
-async function attemptWrite(
+/** Runs the program of an attempt with reads of the store only. The write is committed also if that fails. */
+async function planFirstStep(
   deps: ReconcilerState,
-  connection: Connection,
-  { write, lease, commit }: CommittingAttempt,
-): Promise<Attempt> {
-  const { identity, requestId } = write;
-  const { id } = identity;
-  const leased = toLeased(write, lease.token);
-  const holder = deps.leaseHolders.add(id);
+  attempt: BegunAttempt,
+  write: PendingWrite,
+): Promise<FirstStep> {
+  const { program, carryOut, isUnseen, announced } = attempt;
   try {
-    // A write that cannot have the lease is committed alone; the commit then throws `NotLeased`.
-    if (!canTakeLease(write)) await commit.run();
-    const attempt = { connection, id, lease, requestId, pending: { write, commit } };
-    return await reconcileUnderLease(deps, leased, attempt);
-  } catch (error) {
-    // The write is committed even if its attempt fails before the commit. If the commit has been tried, `run` returns its result, or throws
-    // its error again.
-    const refusal = await commit.run().then(
-      () => undefined,
-      (reason: unknown) => ({ reason }),
-    );
-    if (refusal) {
-      void holder.giveUp();
-      return await afterRefusal(deps, connection, { id, requestId, reason: refusal.reason });
+    const step = await runWhile(program, carryOut, isUnseen);
+    if (step.done) {
+      const end = endAttempt(deps, attempt, step.value);
+      return { inCommit: { ended: end.ended }, goOn: () => afterOutcome(deps, attempt, end, 'kept') };
     }
-    deps.runtime.log.error({ err: error, connection: connection.id, id }, 'reconciliation failed');
-    return await backOff(deps, leased, String(error));
-  } finally {
-    holder.end();
+    const { kind, values } = step.value;
+    if (kind !== 'announce' || !canBeCommitted(write, values[0]))
+      return { inCommit: {}, goOn: () => callAndSave(deps, attempt, step) };
+    const [call] = values;
+    return {
+      inCommit: { call },
+      goOn: async () => callAndSave(deps, attempt, program.next(announced(call))),
+    };
+  } catch (error) {
+    return { inCommit: {}, goOn: () => Promise.reject(error) };
   }
 }
 
-/** Reconciles an identity whose write was committed without the lease. */
-async function afterRefusal(
+interface ReconcilerState extends ReconcileDeps {
+  /** The attempts whose outcome could not be saved, by the token of their lease. */
+  unsaved: Map<string, { leased: LeasedIdentity; reason: string }>;
+  leaseHolders: LeaseHolders;
+  /** Keeps an attempt among those that are running until it ends. */
+  track(attempt: Promise<Attempt>): Promise<Attempt>;
+}
+
+/** The request for a lease that begins now. */
+function requestLease({ newId, now }: Runtime, connection: Connection): LeaseRequest {
+  return { token: newId(), ms: leaseDuration(connection), now: now() };
+}
+
+/** The identity to reconcile, and the SCIM request that causes the attempt. */
+interface AttemptCause {
+  id: string;
+  requestId: string | undefined;
+}
+
+/** Makes one attempt at an identity that is committed. Never rejects. */
+async function reconcileOnce(
   deps: ReconcilerState,
   connection: Connection,
-  { reason, ...cause }: AttemptCause & { reason: unknown },
+  { id, requestId }: AttemptCause,
 ): Promise<Attempt> {
-  if (!(reason instanceof NotLeased && reason.isCommitted)) return { result: 'unsaved' };
-  return reconcileOnce(deps, connection, cause);
+  const lease = requestLease(deps.runtime, connection);
+  const holder = deps.leaseHolders.add(id);
+  const acquired = await acquireLease(deps, connection, { id, lease });
+  if (typeof acquired === 'string') return { result: acquired, released: holder.giveUp() };
+  const leased = { ...acquired, token: lease.token };
+  return underLease(deps, { leased, holder }, () => {
+    const attempt = beginAttempt(deps, leased, { connection, id, lease, requestId });
+    return callAndSave(deps, attempt, attempt.program.next());
+  });
 }
 
 /**
@@ -213,7 +210,7 @@ async function afterRefusal(
  * already committed.
  */
 async function acquireLease(
-  deps: ReconcileDeps,
+  deps: ReconcilerState,
   connection: Connection,
   { id, lease }: { id: string; lease: LeaseRequest },
 ): Promise<Acquired | 'busy' | 'unsaved'> {
@@ -233,25 +230,60 @@ interface LeasedIdentity extends Acquired, Pick<AttemptInput, 'references' | 'ne
   token: string;
 }
 
-async function reconcileUnderLease(
-  deps: ReconcilerState,
-  leased: LeasedIdentity,
-  attempt: RunningAttempt,
-): Promise<Attempt> {
-  const { runtime, modes, foreignValues } = deps;
+/** An attempt that has begun: its program, and what carries out the effects. */
+interface BegunAttempt extends Interpreter {
+  connection: Connection;
+  leased: LeasedIdentity;
+  program: Program<Decision>;
+}
+
+function beginAttempt(deps: ReconcilerState, leased: LeasedIdentity, attempt: RunningAttempt): BegunAttempt {
   const { connection } = attempt;
-  const { identity } = leased;
-  const shadowSince = modes.shadowSince(connection.id);
-  if (shadowSince === undefined) foreignValues?.observe(identity);
-  const { carryOut, time, announcedEmails, emailsRead, finish } = interpreter(deps, attempt);
-  const { result, translated, rulesGeneration } = await run(
-    reconcileIdentity({ ...leased, connection, shadowSince, time }),
-    carryOut,
-  );
-  const outcome = toOutcome(runtime, identity, { result, translated, rulesGeneration });
-  logResult(runtime.log, identity, result);
+  const shadowSince = deps.modes.shadowSince(connection.id);
+  if (shadowSince === undefined) deps.foreignValues?.observe(leased.identity);
+  const effects = interpreter(deps, attempt);
+  const program = reconcileIdentity({ ...leased, connection, shadowSince, time: effects.time });
+  return { ...effects, connection, leased, program };
+}
+
+/** What the program of an attempt has decided, and the outcome to be saved. */
+interface EndedAttempt {
+  decision: Decision;
+  ended: LeasedOutcome;
+}
+
+/** Ends the program of an attempt. */
+function endAttempt(
+  { runtime }: ReconcilerState,
+  { leased: { identity, token } }: BegunAttempt,
+  decision: Decision,
+): EndedAttempt {
+  const outcome = toOutcome(runtime, identity, decision);
+  logResult(runtime.log, identity, decision.result);
   runtime.checkpoint('beforeOutcome');
-  const saved = await finish(identity, outcome);
+  return { decision, ended: { token, before: identity, outcome } };
+}
+
+/** Carries an attempt on from a step of its program to the end, and saves the outcome. */
+async function callAndSave(
+  deps: ReconcilerState,
+  attempt: BegunAttempt,
+  step: Step<Decision>,
+): Promise<Attempt> {
+  const { connection, id } = attempt.leased.identity;
+  const end = endAttempt(deps, attempt, await run(attempt.program, attempt.carryOut, step));
+  const { token, before, outcome } = end.ended;
+  return afterOutcome(deps, attempt, end, await deps.leases.finish(connection, id, token, before, outcome));
+}
+
+/** Tells those who depend on the outcome, and returns the result of the attempt. */
+async function afterOutcome(
+  deps: ReconcilerState,
+  { connection, leased, announcedEmails, emailsRead }: BegunAttempt,
+  { decision: { result, translated }, ended: { outcome } }: EndedAttempt,
+  saved: Awaited<ReturnType<Leases['finish']>>,
+): Promise<Attempt> {
+  const { identity } = leased;
   if (saved === 'taken') return backOff(deps, leased, 'another identity was linked to the same traveler');
   if (saved === 'lost') {
     await notifySuccessor(deps, connection, identity);
@@ -261,9 +293,7 @@ async function reconcileUnderLease(
   const isReadKept = outcome.observed !== identity.observed;
   const former = [...announcedEmails, ...(isReadKept ? emailsRead(outcome.travelId) : [])];
   if (identity.creating !== undefined) former.push(identity.creating.email);
-  await notifyDependents(deps, connection, {
-    ...{ before: identity, after: outcome, former },
-  });
+  await notifyDependents(deps, connection, { before: identity, after: outcome, former });
   await notifyOfPlannedEmail(deps, identity, outcome);
   if (!('kind' in translated))
     await notifyLeftOutOfCycle(deps, { identity, before: translated.resolved.before, after: outcome });
@@ -271,6 +301,23 @@ async function reconcileUnderLease(
   // The IdP must learn of a refusal also if the identity has become dirty during the attempt.
   if (saved === 'moved' && !isRefusal(result)) return { result: 'moved', outcome };
   return { result: isRefusal(result) ? 'refused' : 'reconciled', outcome };
+}
+
+/** Does the work of an attempt that holds the lease. An unexpected error ends the attempt, which follows after a back-off. Never rejects. */
+async function underLease(
+  deps: ReconcilerState,
+  { leased, holder }: { leased: LeasedIdentity; holder: LeaseHolder },
+  work: () => Promise<Attempt>,
+): Promise<Attempt> {
+  try {
+    return await work();
+  } catch (error) {
+    const { connection, id } = leased.identity;
+    deps.runtime.log.error({ err: error, connection, id }, 'reconciliation failed');
+    return await backOff(deps, leased, String(error));
+  } finally {
+    holder.end();
+  }
 }
 
 /**
