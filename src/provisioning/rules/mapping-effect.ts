@@ -94,7 +94,10 @@ function* previewOutOfScope(context: ReconcileContext, draft: OutcomeDraft): Pro
 
 function* previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
   const fresh: OutcomeDraft = { ...draft, applied: {} };
-  const { draft: addressed, email } = yield* chooseEmail(context, fresh);
+  const {
+    draft: addressed,
+    emails: [email],
+  } = yield* chooseEmail(context, fresh);
   if (email !== undefined)
     return toPreview(addressed, planUpdate(context, addressed, wantedFieldsWithEmail(context, email)));
   const isWaiting = addressed.waitingFor !== undefined;
