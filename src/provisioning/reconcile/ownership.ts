@@ -176,19 +176,6 @@ function omitKeys<T>(all: Record<string, T>, keys: string[]): Record<string, T> 
   return Object.fromEntries(Object.entries(all).filter(([key]) => !keys.includes(key)));
 }
 
-/**
- * Returns the findings about values that an earlier PATCH lost. A finding stays until the traveler has a value in that
- * field again.
- */
-export function earlierLostValueFindings({ identity }: ReconcileContext, draft: OutcomeDraft): Finding[] {
-  return identity.findings.filter(({ code, field }) => {
-    const hasValue = draft.observed?.customFields?.some(
-      (one) => `customFields.${one.customFieldId}` === field,
-    );
-    return code === 'customFieldLost' && !hasValue && !isReported(draft, { code, field });
-  });
-}
-
 /** Adds a finding for each role that the IdP takes away and that stays, because the traveler had it before. */
 export function withKeptRolesReported({ draft, fields }: SendableFields): SendableFields {
   const { applied, observed } = draft;
@@ -199,31 +186,25 @@ export function withKeptRolesReported({ draft, fields }: SendableFields): Sendab
       observed !== undefined &&
       readField(observed, key) !== undefined,
   );
-  const reported = kept.map(findings.rolePreexisting).filter((finding) => !isReported(draft, finding));
-  return { draft: reported.reduce(withFinding, draft), fields };
+  return { draft: kept.map(findings.rolePreexisting).reduce(withFinding, draft), fields };
 }
 
-/** Returns the earlier findings about roles that stayed, until the traveler loses the role or the IdP grants it again. */
-export function earlierKeptRoleFindings(
+/**
+ * Returns the earlier findings that no value shows again: about a value that a PATCH lost, until the traveler has one in that field, and about a
+ * role that stayed, until it is gone or the IdP grants it again.
+ */
+export function lastingFindings(
   { identity }: ReconcileContext,
   { draft, fields }: SendableFields,
 ): Finding[] {
-  const { observed } = draft;
-  return identity.findings.filter(
-    (finding) =>
-      finding.code === 'rolePreexisting' &&
-      fields[finding.field] === undefined &&
-      observed !== undefined &&
-      readField(observed, finding.field) !== undefined &&
-      !isReported(draft, finding),
-  );
-}
-
-function isReported(
-  { findings: all }: OutcomeDraft,
-  { code, field }: Pick<Finding, 'code' | 'field'>,
-): boolean {
-  return all.some((finding) => finding.code === code && finding.field === field);
+  const { observed, findings: current } = draft;
+  if (!observed) return [];
+  return identity.findings.filter(({ code, field }) => {
+    const isThere = readField(observed, field) !== undefined;
+    const isKept = code === 'rolePreexisting' && isThere && fields[field] === undefined;
+    const isLost = code === 'customFieldLost' && !isThere;
+    return (isKept || isLost) && !current.some((one) => one.code === code && one.field === field);
+  });
 }
 
 /** The number of corrections of one field within an hour. */
