@@ -89,8 +89,6 @@ export interface Progress {
    * or this one is out of scope.
    */
   predecessor?: Succession;
-  /** The userName under which an IdP has adopted a traveler that existed. While it stays, it is no reason to change the address. */
-  adoptedAs?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
   /** The fields that the IdP has written since the import, or `*` for all. For these fields `Origin.baseline` no longer counts. */

@@ -21,7 +21,7 @@ import { carriedOutBy, type Handlers, type Program, perform, run } from '../reco
 import { resolveEmailConflict } from '../reconcile/email/conflicts.ts';
 import { withGuardsApplied } from '../reconcile/guard.ts';
 import { findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
-import { withoutUnownedFields } from '../reconcile/ownership.ts';
+import { withAdoptedAddress, withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
 import { type StoreReadDeps, storeReads } from '../reconcile/run/store-reads.ts';
 import {
@@ -79,7 +79,7 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   const own = yield* perform('readOwnUser');
   if (own.kind === 'ok' && own.value.id === draft.travelId)
     return toPreview(withFinding(draft, findings.ownCredential()), emptyPlan);
-  const owned = withoutUnownedFields(context, draft);
+  const owned = withAdoptedAddress(context, withoutUnownedFields(context, draft));
   const addressed = yield* resolveEmailConflict(context, owned);
   const gated = yield* withGuardsApplied(context, addressed);
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
