@@ -7,6 +7,7 @@ import type {
   FieldKey,
   Finding,
   RefusedFields,
+  ScopeVerdict,
   StoredTrace,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
@@ -93,6 +94,8 @@ export interface Progress {
   corrections?: Record<FieldKey, number[]>;
   /** The fields that the IdP has written since the import, or `*` for all. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
+  /** Set on a user whom the scope of the mapping leaves out, or of whom that is not known, if the scope decides about the traveler. */
+  scope?: Exclude<ScopeVerdict, 'in'>;
   /** The version of the user at which the traveler was first to be archived because the scope of the mapping leaves the person out. */
   leftScopeAt?: number;
   /**
