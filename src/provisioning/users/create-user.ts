@@ -2,7 +2,7 @@ import type { ScimResource } from '../../schema/resource.ts';
 import { dayOf } from '../../translator/values/dates.ts';
 import type { Connection } from '../connection.ts';
 import type { Memberships } from '../groups/group-ports.ts';
-import { type Identity, isInactive, isLive } from '../identity.ts';
+import { type Creating, type Identity, isInactive, isLive } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isParkingAddress } from '../reconcile/email/addresses.ts';
@@ -46,8 +46,7 @@ export async function createUser(
   if (expectsNoMatch) {
     const newUser = await translate(deps, connection, { desired });
     const user = searchedValues(desired, wantedEmail(connection, newUser));
-    if (newUser.rulesSnapshot.generation > 0)
-      return insertionIfNew(fresh, { user, newUser, key: mayReserve ? deps.runtime.newId() : undefined });
+    if (newUser.rulesSnapshot.generation > 0) return insertionIfNew(fresh, { user, newUser, mayReserve });
   }
   const { newUser, email, matches } = await translateAndMatch(deps, connection, desired);
   const posted: PostedUser = { connection, fresh, email, matches, runtime: deps.runtime };
@@ -62,7 +61,7 @@ export async function createUser(
   const isFree = email !== undefined && isAddressFree(connection, matches);
   if (!isFree || !mayReserve) return insertion(identity, { generation, others: changes, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
-  const reserved = { ...identity, creating: { email, key: deps.runtime.newId() } };
+  const reserved = { ...identity, creating: reservationOf(identity, email) };
   return insertion(reserved, { generation, others: changes, newUser, freeEmail: email });
 }
 
@@ -121,13 +120,18 @@ function isAddressFree(connection: Connection, matches: NewUserMatches): boolean
 /** Returns the write that inserts an identity if nothing matches the user. */
 function insertionIfNew(
   identity: Identity,
-  { user, newUser, key }: { user: NewUser; newUser: NewUserTranslation; key: string | undefined },
+  { user, newUser, mayReserve }: { user: NewUser; newUser: NewUserTranslation; mayReserve: boolean },
 ): PendingWrite {
   const { generation } = newUser.rulesSnapshot;
-  const email = key !== undefined && newUser.translation.scope === 'in' ? user.email : undefined;
-  const creating = key === undefined || email === undefined ? undefined : { email, key };
+  const email = mayReserve && newUser.translation.scope === 'in' ? user.email : undefined;
+  const creating = email === undefined ? undefined : reservationOf(identity, email);
   const condition = { ...user, generation };
   return insertion({ ...identity, creating }, { generation, newUser, freeEmail: email, condition });
+}
+
+/** Returns the reservation of an address for a create, which gets a key of its own when it is sent. */
+function reservationOf({ id: key }: Identity, email: string): Creating {
+  return { email, key };
 }
 
 /** Returns the write of a user who is not in the scope of the mapping: it reserves no address and takes nobody's traveler. */

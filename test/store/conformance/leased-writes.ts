@@ -219,7 +219,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const { add, identities } = await fixture(open);
       await add(person('other'));
       expect(await identities.findForNewUser('okta', user)).toEqual({
-        ...{ userName: [], externalId: [], travelEmail: [], waiters: [], generation: 0 },
+        ...{ userName: [], externalId: [], travelEmail: [], generation: 0 },
         ...{ holder: undefined, creator: undefined },
       });
     });
