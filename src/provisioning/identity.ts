@@ -7,6 +7,7 @@ import type {
   FieldKey,
   Finding,
   RefusedFields,
+  ScopeVerdict,
   StoredTrace,
 } from '../translator/translation.ts';
 import type { TravelUser } from '../translator/traveler.ts';
@@ -89,12 +90,12 @@ export interface Progress {
    * or this one is out of scope.
    */
   predecessor?: Succession;
-  /** The userName under which an IdP has adopted a traveler that existed. While it stays, it is no reason to change the address. */
-  adoptedAs?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
   /** The fields that the IdP has written since the import, or `*` for all. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
+  /** Set on a user whom the scope of the mapping leaves out, or of whom that is not known, if the scope decides about the traveler. */
+  scope?: Exclude<ScopeVerdict, 'in'>;
   /** The version of the user at which the traveler was first to be archived because the scope of the mapping leaves the person out. */
   leftScopeAt?: number;
   /**

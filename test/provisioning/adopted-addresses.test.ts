@@ -126,3 +126,17 @@ describe('a traveler who is adopted by userName gets another address', () => {
       expect(await fixture.traveler(ada.id)).toMatchObject({ email: spelled });
     }));
 });
+
+test('an address that was adopted and is changed in the travel service later is drift', () =>
+  withFixture(async (fixture) => {
+    const old = fixture.travel.addTraveler({ email: spelled });
+    await fixture.importTravelers();
+    const ada = await fixture.bridge.users.create(users, withoutEmails());
+    expect((await fixture.identity(ada.id)).applied['email']).toMatchObject({ sent: spelled, seen: spelled });
+    const now = fixture.travel.travelers.get(old.id) ?? old;
+    fixture.travel.travelers.set(old.id, { ...now, email: addressOf('Augusta') });
+    await fixture.importTravelers();
+    await fixture.patch(ada.id, { nickName: 'A' });
+    expect(await fixture.findings(ada.id)).toEqual(['email: drift']);
+    expect(await fixture.traveler(ada.id)).toMatchObject({ email: addressOf('Augusta') });
+  }));

@@ -62,7 +62,7 @@ function refusalOf({ leaver, newcomer }: JoinedPeople, now: number): string | un
     return 'The second person is not an active user of an identity provider.';
   const fault = 'id' in leaver ? leaverFaultOf(leaver, newcomer) : undefined;
   if (fault !== undefined) return fault;
-  if (newcomer.findings.some(({ code }) => code === 'outOfScope' || code === 'scopeUnresolved'))
+  if (newcomer.progress.scope !== undefined)
     return 'The second person is not in the scope of the mapping, or that is not known yet: the archived traveler would stay archived.';
   if (newcomer.observed && isAdministrator(newcomer.observed))
     return 'The traveler of the second person administers the travel service.';

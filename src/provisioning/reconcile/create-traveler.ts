@@ -39,8 +39,9 @@ export function* linkOrCreateTraveler(
   draft: OutcomeDraft,
 ): Program<ReconcileResult | TravelerGone> {
   const create = sentCreateOf(draft);
+  const round = { rounds: ROUNDS, emails: candidateEmails(context) };
   if (!create)
-    return yield* createTraveler(context, { ...draft, applied: {} }, { rounds: ROUNDS, isChecked: false });
+    return yield* createTraveler(context, { ...draft, applied: {} }, { ...round, isChecked: false });
   const found = yield* linkOwnCreate(context, draft, create);
   if (found === 'gone' || 'end' in found) return found;
   if (isCreateAwaited(context, found.draft)) {
@@ -48,14 +49,14 @@ export function* linkOrCreateTraveler(
     const isLeaver = isInactive(context.identity) && create.applied['archived']?.sent !== true;
     if (isLeaver) return endInState(found.draft, 'synced');
     // Whoever has a former address of the person need not be the person.
-    const [wanted = ''] = candidateEmails(context);
+    const [wanted = ''] = round.emails;
     if (addressKey(wanted) !== addressKey(create.creating.email))
       return endInFailure(found.draft, lateCreateFailure, found.draft.readAgainAt);
     const again = sentCreateOf(found.draft) ?? create;
-    return yield* sendCreate(context, found.draft, { ...again, rounds: ROUNDS });
+    return yield* sendCreate(context, found.draft, { ...again, ...round });
   }
   const ended = { ...found.draft, applied: {}, creating: undefined, readAgainAt: undefined };
-  return yield* createTraveler(context, ended, { rounds: ROUNDS, isChecked: found.found === 'none' });
+  return yield* createTraveler(context, ended, { ...round, isChecked: found.found === 'none' });
 }
 
 /** True while a create without an answer may still make a traveler. */
@@ -63,7 +64,6 @@ function isCreateAwaited({ time }: ReconcileContext, { readAgainAt }: OutcomeDra
   return readAgainAt !== undefined && time.now < readAgainAt;
 }
 
-/** Returns the addresses to try: the wanted one, then the userName in case another traveler has the wanted one. */
 /** Returns the addresses of the user that a traveler may have, the wanted one first. */
 export function candidateEmails(context: ReconcileContext): string[] {
   const email = context.translation.fields.email;
@@ -73,25 +73,39 @@ export function candidateEmails(context: ReconcileContext): string[] {
     .filter((address) => !isParkingAddress(context.connection, address));
 }
 
-interface CreateRound {
+interface Attempts {
+  /** The number of creates that may still be sent in this attempt. */
   rounds: number;
+  /** The addresses that this attempt has not found taken, in order of preference. */
+  emails: string[];
+}
+
+interface CreateRound extends Attempts {
   /** True if the travel API was just searched and no traveler has the address. */
   isChecked: boolean;
+}
+
+/** Returns the next round; `taken` is an address that another traveler has. */
+function nextRound({ rounds, emails }: Attempts, taken?: string): CreateRound {
+  const isLeft = (email: string) => taken === undefined || addressKey(email) !== addressKey(taken);
+  return { rounds: rounds - 1, emails: emails.filter(isLeft), isChecked: false };
 }
 
 function* createTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { rounds, isChecked }: CreateRound,
+  { rounds, emails: candidates, isChecked }: CreateRound,
 ): Program<ReconcileResult | TravelerGone> {
   if (draft.creating && isCreateAwaited(context, draft))
     return endInFailure(draft, lateCreateFailure, draft.readAgainAt);
-  const { draft: addressed, email } = yield* chooseEmail(context, draft);
+  const { draft: addressed, emails } = yield* chooseEmail(context, draft, candidates);
+  const [email] = emails;
   if (email === undefined) return endWithoutEmail(context, addressed);
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
-  if (!isChecked && wasLinkRefused(context)) {
-    const linked = yield* linkExisting(context, addressed, { email, create: undefined, rounds });
+  // The traveler that had one of the addresses at the last attempt may be one that the store does not know.
+  if (!isChecked && context.identity.waitingFor !== undefined) {
+    const linked = yield* linkExisting(context, addressed, { email, create: undefined, rounds, emails });
     if (linked !== 'none') return linked;
   }
   const next = makePlan({
@@ -106,25 +120,22 @@ function* createTraveler(
   const key = yield* perform('newId');
   const creating = { email, key, ...(at === undefined ? {} : { at }) };
   const applied = beforeCall({}, next, undefined);
-  return yield* sendCreate(context, addressed, { creating, applied, rounds });
+  return yield* sendCreate(context, addressed, { creating, applied, rounds, emails });
 }
 
 /** Commits a create and sends it. */
 function* sendCreate(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  tried: SentCreate & { rounds: number },
+  tried: SentCreate & Attempts,
 ): Program<ReconcileResult | TravelerGone> {
-  const { creating, applied, rounds } = tried;
+  const { creating, applied } = tried;
   const { email, key } = creating;
   const sent = { ...draft, creating, applied };
   const open = withCallOpen(context, sent);
   const announcement = yield* announceCreate(open, email);
   if (announcement === 'taken')
-    return yield* createTraveler(context, withTakenEmail(draft, email), {
-      rounds: rounds - 1,
-      isChecked: false,
-    });
+    return yield* createTraveler(context, withTakenEmail(draft, email), nextRound(tried, email));
   if (announcement === 'lost') return endInFailure(draft, leaseLostFailure);
   const plan = planOfCreate(applied);
   const answer = yield* perform('createTraveler', toNewTraveler(plan), key);
@@ -156,33 +167,22 @@ function* continueCreated(
 }
 
 /**
- * True if the last attempt has found a traveler with one of the addresses that this identity may not have, or not before an admin decides. A
- * create would be in vain if it still has the address, so the traveler is searched first. The store does not know the address of a traveler
- * that could not be read, or of one that is in no list.
- */
-function wasLinkRefused({ identity }: ReconcileContext): boolean {
-  const codes = ['privileged', 'emailTaken', 'emailHeldByLeaver'];
-  const isRefusal = ({ code }: Finding) => codes.includes(code);
-  return identity.waitingFor !== undefined && identity.findings.some(isRefusal);
-}
-
-/**
  * Links the traveler that has the address, which an earlier create may have made, or goes on with the next address. Returns `none` if no traveler
  * has the address. `create` is the create that got 409.
  */
 function* linkExisting(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, create, rounds }: { email: string; create: SentCreate | undefined; rounds: number },
+  { email, create, ...attempts }: Attempts & { email: string; create: SentCreate | undefined },
 ): Program<ReconcileResult | TravelerGone | 'none'> {
   const linked = yield* linkExistingTraveler(context, draft, { email, create });
-  const next = { rounds: rounds - 1, isChecked: false };
+  const next = nextRound(attempts, email);
   if (linked === 'erased')
     return yield* createTraveler(context, withTakenEmail(draft, email, findings.erasedTraveler(email)), next);
   if (linked === 'taken') return yield* createTraveler(context, withTakenEmail(draft, email), next);
   if (linked === 'none' || linked === 'gone' || 'end' in linked) return linked;
   if (linked.email === 'free')
-    return yield* createTraveler(context, linked.draft, { ...next, isChecked: true });
+    return yield* createTraveler(context, linked.draft, { ...nextRound(attempts), isChecked: true });
   const waiting = withTakenEmail(linked.draft, email);
   return yield* createTraveler(context, waiting, next);
 }
@@ -203,21 +203,21 @@ function* announceCreate(
   return yield* perform('announce', announcement);
 }
 
-/** Chooses the first address to try that the travel API has not refused and that no known traveler has. */
+/** Returns the addresses from the first one on that the travel API has not refused and that no known traveler has. */
 export function* chooseEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
-): Program<{ draft: OutcomeDraft; email: string | undefined }> {
+  candidates = candidateEmails(context),
+): Program<{ draft: OutcomeDraft; emails: string[] }> {
   let waiting = draft;
-  for (const email of candidateEmails(context)) {
+  for (const [index, email] of candidates.entries()) {
     const refused = draft.refused.email;
     if (refused?.value === email && refused.basis === context.rulesSnapshot.version) continue;
-    if (isKnownTaken(draft, email)) continue;
     const holder = yield* findObstacleAndWait(context, waiting, email);
-    if (!holder) return { draft: waiting, email };
+    if (!holder) return { draft: waiting, emails: candidates.slice(index) };
     waiting = yield* withEmailWaitForHolder(context, waiting, { email, holder });
   }
-  return { draft: waiting, email: undefined };
+  return { draft: waiting, emails: [] };
 }
 
 /**
@@ -252,12 +252,6 @@ function isOfAnother({ identity: { progress } }: ReconcileContext, leaver: Ident
   return progress.predecessor?.row === 3 && progress.predecessor.id === leaver.id;
 }
 
-/** True if an earlier step of this attempt has found that another traveler has the address. */
-function isKnownTaken(draft: OutcomeDraft, email: string): boolean {
-  const codes = ['emailTaken', 'emailHeldByLeaver', 'erasedTraveler'];
-  return draft.findings.some(({ code, value }) => codes.includes(code) && value === email);
-}
-
 function endWithoutEmail(context: ReconcileContext, draft: OutcomeDraft): ReconcileResult {
   const refused = draft.refused.email;
   const noted =
@@ -278,9 +272,8 @@ export function wantedFieldsWithEmail(context: ReconcileContext, email: string):
   return { ...context.translation.fields, email: { kind: 'value', value: email, source } };
 }
 
-interface FailedCreate extends SentCreate {
+interface FailedCreate extends SentCreate, Attempts {
   failure: TravelFailure;
-  rounds: number;
   plan: Plan;
 }
 
@@ -290,7 +283,7 @@ function* handleCreateFailure(
   before: OutcomeDraft,
   tried: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
-  const { failure, applied, rounds } = tried;
+  const { failure, applied } = tried;
   const draft = { ...before, applied: {}, creating: undefined };
   switch (failure.kind) {
     case 'conflict':
@@ -305,7 +298,7 @@ function* handleCreateFailure(
       }
       const refusals = named.map((key) => ({ key, reason, value: applied[key]?.sent ?? null }));
       const remaining = withRefusals(context, draft, refusals);
-      return yield* createTraveler(context, remaining, { rounds: rounds - 1, isChecked: false });
+      return yield* createTraveler(context, remaining, nextRound(tried));
     }
     case 'forbidden':
       return endInState(withFinding(draft, findings.forbidden('*')), 'refused');
@@ -327,7 +320,7 @@ function* handleCreateFailure(
 function* handleCreateConflict(
   context: ReconcileContext,
   before: OutcomeDraft,
-  { creating, applied, rounds }: FailedCreate,
+  { creating, applied, rounds, emails }: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
   const { email } = creating;
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
@@ -337,7 +330,7 @@ function* handleCreateConflict(
   // That the address was free before proves nothing after a single create: another system may have created a traveler since.
   const create = { creating: isOpen ? creating : refused, applied };
   const draft = isOpen ? before : { ...before, applied: {}, creating: undefined };
-  const linked = yield* linkExisting(context, draft, { email, create, rounds });
+  const linked = yield* linkExisting(context, draft, { email, create, rounds, emails });
   if (linked !== 'none') return linked;
   if (isOpen) return endInFailure(before, lateCreateFailure, before.readAgainAt);
   // The other traveler may have just lost the address.
@@ -348,7 +341,7 @@ function* handleCreateConflict(
       text: 'a create met a conflict, yet nobody has the address',
     });
   const waiting = withTakenEmail(draft, email, findings.unfindableEmail(email));
-  return yield* createTraveler(context, waiting, { rounds: rounds - 1, isChecked: false });
+  return yield* createTraveler(context, waiting, nextRound({ rounds, emails }, email));
 }
 
 const lateCreateFailure: TravelFailure = {

@@ -6,7 +6,7 @@ import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
-import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
+import { lastingFindings, withWrittenFields } from './ownership.ts';
 import { differencesFromBackup } from './restored/fields.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
@@ -32,8 +32,7 @@ export function endUpdate(
       ? findDrift(applied, draft.observed).filter((one) => !isParkingDrift(context, one, applied))
       : []),
     ...differencesFromBackup(context, { ...draft, applied }),
-    ...earlierLostValueFindings(context, draft),
-    ...earlierKeptRoleFindings(context, { draft, fields }),
+    ...lastingFindings(context, { draft, fields }),
   ];
   // A refused `archived` is not recorded, so that a repeated deactivation sends it again.
   const { archived: _, ...remembered } = refused;

@@ -1,4 +1,3 @@
-import { foldCase } from '../../schema/case-fold.ts';
 import { doubted } from '../../translator/field-records.ts';
 import {
   findDrift,
@@ -28,6 +27,7 @@ import {
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
+import { isParkingAddress } from './email/addresses.ts';
 import { isAdministratorRole } from './guard.ts';
 import { keepsFromBackup, withBackupConfirmed } from './restored/fields.ts';
 import { ALL_FIELDS, isConfirmed, isFromBackup } from './restored/statements.ts';
@@ -63,24 +63,23 @@ export function withoutUnownedFields(context: ReconcileContext, draft: OutcomeDr
 
 /**
  * Keeps the address of a traveler whom an IdP has adopted by a userName without sending an address: the travel service knows
- * where the person reads mail, and a userName may be spelled another way, or be none of their addresses. The address is sent
- * once the IdP states one, or changes the userName.
+ * where the person reads mail, and a userName may be spelled another way, or be none of their addresses. Its record counts as sent from the
+ * userName, so that the address changes once the IdP states one, or changes the userName.
  */
 export function withAdoptedAddress(
-  { identity, translation }: ReconcileContext,
+  { connection, translation, baseline }: ReconcileContext,
   { draft, fields }: SendableFields,
 ): SendableFields {
-  const { applied, progress } = draft;
-  const { userName: name } = identity.desired;
-  const userName = typeof name === 'string' ? name : '';
-  // The bridge owns no field of a traveler that it has neither created nor changed.
-  const isAdoption = Object.keys(applied).length === 0;
-  const adoptedAs = progress.adoptedAs ?? (isAdoption ? userName : undefined);
-  if (adoptedAs === undefined) return { draft, fields };
-  const adopted = withProgress(draft, { adoptedAs });
-  const isKept =
-    !('email' in applied) && foldCase(adoptedAs) === foldCase(userName) && isEmailFromUserName(translation);
-  return { draft: adopted, fields: isKept ? { ...fields, email: { kind: 'kept' } } : fields };
+  const { applied, observed } = draft;
+  const { email: wanted } = fields;
+  if (wanted?.kind !== 'value' || !isEmailFromUserName(translation)) return { draft, fields };
+  const { email: record, ...others } = applied;
+  // The bridge owns the address of every traveler that it has created.
+  const isAdoption = record === undefined && (!baseline || Object.keys(others).length === 0);
+  const isKept = isAdoption || (record !== undefined && isEqualJson(record.source, wanted.source));
+  const value = isKept ? (record?.sent ?? observed?.email) : undefined;
+  if (value === undefined || isParkingAddress(connection, String(value))) return { draft, fields };
+  return { draft, fields: { ...fields, email: { ...wanted, value } } };
 }
 
 /** True if the address comes from the userName, for want of another one. A rule of the mapping that names the userName states it. */
@@ -176,19 +175,6 @@ function omitKeys<T>(all: Record<string, T>, keys: string[]): Record<string, T> 
   return Object.fromEntries(Object.entries(all).filter(([key]) => !keys.includes(key)));
 }
 
-/**
- * Returns the findings about values that an earlier PATCH lost. A finding stays until the traveler has a value in that
- * field again.
- */
-export function earlierLostValueFindings({ identity }: ReconcileContext, draft: OutcomeDraft): Finding[] {
-  return identity.findings.filter(({ code, field }) => {
-    const hasValue = draft.observed?.customFields?.some(
-      (one) => `customFields.${one.customFieldId}` === field,
-    );
-    return code === 'customFieldLost' && !hasValue && !isReported(draft, { code, field });
-  });
-}
-
 /** Adds a finding for each role that the IdP takes away and that stays, because the traveler had it before. */
 export function withKeptRolesReported({ draft, fields }: SendableFields): SendableFields {
   const { applied, observed } = draft;
@@ -199,31 +185,25 @@ export function withKeptRolesReported({ draft, fields }: SendableFields): Sendab
       observed !== undefined &&
       readField(observed, key) !== undefined,
   );
-  const reported = kept.map(findings.rolePreexisting).filter((finding) => !isReported(draft, finding));
-  return { draft: reported.reduce(withFinding, draft), fields };
+  return { draft: kept.map(findings.rolePreexisting).reduce(withFinding, draft), fields };
 }
 
-/** Returns the earlier findings about roles that stayed, until the traveler loses the role or the IdP grants it again. */
-export function earlierKeptRoleFindings(
+/**
+ * Returns the earlier findings that no value shows again: about a value that a PATCH lost, until the traveler has one in that field, and about a
+ * role that stayed, until it is gone or the IdP grants it again.
+ */
+export function lastingFindings(
   { identity }: ReconcileContext,
   { draft, fields }: SendableFields,
 ): Finding[] {
-  const { observed } = draft;
-  return identity.findings.filter(
-    (finding) =>
-      finding.code === 'rolePreexisting' &&
-      fields[finding.field] === undefined &&
-      observed !== undefined &&
-      readField(observed, finding.field) !== undefined &&
-      !isReported(draft, finding),
-  );
-}
-
-function isReported(
-  { findings: all }: OutcomeDraft,
-  { code, field }: Pick<Finding, 'code' | 'field'>,
-): boolean {
-  return all.some((finding) => finding.code === code && finding.field === field);
+  const { observed, findings: current } = draft;
+  if (!observed) return [];
+  return identity.findings.filter(({ code, field }) => {
+    const isThere = readField(observed, field) !== undefined;
+    const isKept = code === 'rolePreexisting' && isThere && fields[field] === undefined;
+    const isLost = code === 'customFieldLost' && !isThere;
+    return (isKept || isLost) && !current.some((one) => one.code === code && one.field === field);
+  });
 }
 
 /** The number of corrections of one field within an hour. */

@@ -20,7 +20,7 @@ import { linkTravelerOfLeaver } from './link/link-traveler.ts';
 import { sentCreateOf } from './own-create.ts';
 import { withNotShownFindings } from './read-again.ts';
 import { endMissing, findRestoredTraveler, mustStayMissing } from './restored/traveler.ts';
-import { isScopeDecisive, reconcileOutOfScope, withScopeLeft } from './scope.ts';
+import { isScopeDecisive, reconcileOutOfScope, withScopeNoted } from './scope.ts';
 import { updateTraveler } from './update-traveler.ts';
 
 /**
@@ -56,9 +56,9 @@ function* withFurtherTravelers(context: ReconcileContext, draft: OutcomeDraft): 
 
 function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
   const { identity } = context;
-  const begun = withScopeLeft(context, newDraft(identity, context.translation));
+  const begun = newDraft(identity, context.translation);
   if (!identity.claimed) return yield* reconcileUnclaimed(context, begun);
-  const initial = yield* findRestoredTraveler(context, begun);
+  const initial = yield* findRestoredTraveler(context, withScopeNoted(context, begun));
   if ('end' in initial) return initial;
   if (identity.deletedAt !== undefined) return yield* archiveTraveler(context, initial);
   if (isScopeDecisive(context)) return yield* reconcileOutOfScope(context, initial);

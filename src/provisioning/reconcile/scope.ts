@@ -26,10 +26,11 @@ export function isScopeDecisive({ identity, translation }: ReconcileContext): bo
   return identity.travelId === undefined || !isInactive(identity);
 }
 
-/** Forgets that the traveler was to be archived because of the scope, once the person is back: what an admin has decided about it is void. */
-export function withScopeLeft({ translation }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const isBack = translation.scope === 'in' && draft.progress.leftScopeAt !== undefined;
-  return isBack ? withProgress(draft, { leftScopeAt: undefined }) : draft;
+/** Notes whether the scope leaves the person out. Once the person is in it, what an admin has decided about the scope is void. */
+export function withScopeNoted(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const { scope } = context.translation;
+  if (scope === 'in') return withProgress(draft, { scope: undefined, leftScopeAt: undefined });
+  return withProgress(draft, { scope: isScopeDecisive(context) ? scope : undefined });
 }
 
 /**

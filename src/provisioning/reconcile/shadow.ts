@@ -15,6 +15,7 @@ import {
 import { type Effect, type Program, perform } from './effects.ts';
 import { addressKey } from './email/addresses.ts';
 import { withNotShownFindings } from './read-again.ts';
+import { withScopeNoted } from './scope.ts';
 
 /** The first call that an attempt would send. */
 type FirstCall = Omit<ShadowPlan, 'at'>;
@@ -52,7 +53,10 @@ export function* reconcileInShadow(
 function asStored(context: ReconcileContext): OutcomeDraft {
   const { identity, translation } = context;
   const { waitingFor, hold } = identity;
-  return withNotShownFindings(context, { ...newDraft(identity, translation), waitingFor, hold });
+  return withNotShownFindings(context, {
+    ...withScopeNoted(context, newDraft(identity, translation)),
+    ...{ waitingFor, hold },
+  });
 }
 
 /** Keeps the call in the progress. A plan that stays the same keeps its time. */

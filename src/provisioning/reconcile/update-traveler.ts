@@ -1,6 +1,6 @@
 import { acceptedAndNotShown, doubted } from '../../translator/field-records.ts';
 import { findInvalidFields, isEmptyPlan, makePlan } from '../../translator/plan.ts';
-import type { FieldKey, Plan } from '../../translator/translation.ts';
+import type { FieldKey, Finding, Plan } from '../../translator/translation.ts';
 import { type CustomFieldValue, parseFieldKey, type TravelerChange } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
@@ -82,6 +82,8 @@ interface UpdateRound extends SendableFields {
   omit: readonly CustomFieldValue[];
   /** True if the address was sent a second time: after a 409, no traveler with it was found. */
   isEmailSentAgain: boolean;
+  /** The findings without those of the preparation, which is repeated after a read. */
+  told: Finding[];
 }
 
 /**
@@ -102,7 +104,8 @@ function* prepareUpdate(
   if ('end' in addressed) return addressed;
   const guarded = how.isFresh ? yield* withGuardsApplied(context, addressed) : addressed;
   const parked = guarded.draft.hold ? withoutParkingAddress(context, guarded) : guarded;
-  return { omit: [], isEmailSentAgain: false, ...how, ...withKeptRolesReported(parked) };
+  const { findings: told } = draft;
+  return { omit: [], isEmailSentAgain: false, told, ...how, ...withKeptRolesReported(parked) };
 }
 
 /** Until a create without an answer can make no traveler any more, the person keeps its address. */
@@ -179,7 +182,7 @@ function* sendUntilDone(
   round: UpdateRound,
   rounds: number,
 ): Program<ReconcileResult | TravelerGone> {
-  const { draft, fields, isFresh, isAlone } = round;
+  const { draft, fields, isFresh, isAlone, told } = round;
   const { travelId } = draft;
   const whole = planFor(context, draft, fields);
   const next = isAlone ? onlyDeactivation(whole) : whole;
@@ -187,7 +190,8 @@ function* sendUntilDone(
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps changing its answer' });
   if (next.needsFreshRead && !isFresh) {
-    const current = yield* readTraveler(context, withoutEmailFindings(draft), travelId);
+    const unprepared = { ...draft, waitingFor: undefined, findings: told };
+    const current = yield* readTraveler(context, unprepared, travelId);
     if (current === 'gone' || 'end' in current) return current;
     const again = yield* prepareUpdate(context, current, { isFresh: true, isAlone });
     return 'end' in again ? again : yield* sendUntilDone(context, again, rounds);
@@ -210,7 +214,8 @@ function* sendPlan(
     const done = withLostValues({ draft: answered, fields }, omit);
     // If the answer shows drift, the guards must be applied to those fields before they are sent.
     const isFresh = answered.applied === sent.draft.applied;
-    return { isFresh, isAlone: false, omit: [], isEmailSentAgain: false, ...done };
+    const told = [...sending.told, ...omit.map(findings.customFieldLost)];
+    return { isFresh, isAlone: false, omit: [], isEmailSentAgain: false, told, ...done };
   }
   const { change } = sent;
   const { lost, failure } = yield* findLostValues(context, sent.failure, {
@@ -220,15 +225,6 @@ function* sendPlan(
   });
   const tried: UpdateRound = { ...sending, draft: sent.draft, omit: [...omit, ...lost] };
   return failure ? yield* handlePatchFailure(context, tried, { plan: next, change, failure }) : tried;
-}
-
-/** The codes of the findings about email conflicts. */
-const addressCodes = ['emailTaken', 'emailHeldByLeaver'];
-
-/** Removes the findings and the wait about the address, because the email conflict is evaluated again. */
-function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {
-  const findings = draft.findings.filter(({ code }) => !addressCodes.includes(code));
-  return { ...draft, waitingFor: undefined, findings };
 }
 
 function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedFields): Plan {

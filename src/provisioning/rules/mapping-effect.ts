@@ -21,7 +21,7 @@ import { carriedOutBy, type Handlers, type Program, perform, run } from '../reco
 import { resolveEmailConflict } from '../reconcile/email/conflicts.ts';
 import { withGuardsApplied } from '../reconcile/guard.ts';
 import { findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
-import { withoutUnownedFields } from '../reconcile/ownership.ts';
+import { withAdoptedAddress, withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
 import { type StoreReadDeps, storeReads } from '../reconcile/run/store-reads.ts';
 import {
@@ -29,6 +29,7 @@ import {
   isScopeDecisive,
   limitToScope,
   withScopeFinding,
+  withScopeNoted,
 } from '../reconcile/scope.ts';
 import { type StoredRelations, translateBaseline, translateStored } from '../reconcile/translate-identity.ts';
 import type { RulesSnapshot } from './rules-snapshot.ts';
@@ -38,6 +39,7 @@ export interface PreviewedTraveler {
   /** The changes that would be sent. */
   plan: Plan;
   findings: Finding[];
+  isInScope: boolean;
   /** Why there is no traveler and none can be created: a usable email address is lacking, or the scope leaves the person out. */
   lacks?: 'email' | 'scope';
 }
@@ -69,7 +71,7 @@ export function travelerPreviewer(
 }
 
 function* previewTraveler(context: ReconcileContext): Program<PreviewedTraveler> {
-  const draft = newDraft(context.identity, context.translation);
+  const draft = withScopeNoted(context, newDraft(context.identity, context.translation));
   if (isScopeDecisive(context)) return yield* previewOutOfScope(context, draft);
   if (draft.travelId !== undefined) return yield* previewLinked(context, draft);
   return isOutOfUse(context.identity) ? toPreview(draft, emptyPlan) : yield* previewUnlinked(context, draft);
@@ -79,7 +81,7 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   const own = yield* perform('readOwnUser');
   if (own.kind === 'ok' && own.value.id === draft.travelId)
     return toPreview(withFinding(draft, findings.ownCredential()), emptyPlan);
-  const owned = withoutUnownedFields(context, draft);
+  const owned = withAdoptedAddress(context, withoutUnownedFields(context, draft));
   const addressed = yield* resolveEmailConflict(context, owned);
   const gated = yield* withGuardsApplied(context, addressed);
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
@@ -94,7 +96,10 @@ function* previewOutOfScope(context: ReconcileContext, draft: OutcomeDraft): Pro
 
 function* previewUnlinked(context: ReconcileContext, draft: OutcomeDraft): Program<PreviewedTraveler> {
   const fresh: OutcomeDraft = { ...draft, applied: {} };
-  const { draft: addressed, email } = yield* chooseEmail(context, fresh);
+  const {
+    draft: addressed,
+    emails: [email],
+  } = yield* chooseEmail(context, fresh);
   if (email !== undefined)
     return toPreview(addressed, planUpdate(context, addressed, wantedFieldsWithEmail(context, email)));
   const isWaiting = addressed.waitingFor !== undefined;
@@ -115,7 +120,7 @@ function planUpdate(
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
-  return { plan: next, findings: draft.findings };
+  return { plan: next, findings: draft.findings, isInScope: draft.progress.scope === undefined };
 }
 
 /** True for an inactive user whose traveler no longer exists; a reconciliation does not create a new one. */
@@ -249,7 +254,7 @@ export function comparePreviews(
   const predictable = { before: predictableFindings(before), after: predictableFindings(to) };
   const comes = without(predictable.after, predictable.before);
   return {
-    outcome: outcomeOf(before, to, { changes, comes }),
+    outcome: outcomeOf(before, to, changes),
     changes: to.lacks ? [] : changes,
     released: to.plan.released.filter((key) => !before.plan.released.includes(key)),
     comes,
@@ -261,24 +266,24 @@ export function comparePreviews(
  * Describes the present state as a preview without changes. If the creation of a traveler is already due, both previews
  * contain it, because it does not depend on the rules compared.
  */
-function previewOfPresent({ travelId, state, findings }: Identity, to: PreviewedTraveler): PreviewedTraveler {
-  if (travelId !== undefined) return { plan: emptyPlan, findings };
-  if (findings.some(isAboutScope)) return { plan: emptyPlan, findings, lacks: 'scope' };
-  if (state === 'pending') return { plan: emptyPlan, findings, lacks: 'email' };
-  return { plan: to.lacks ? emptyPlan : to.plan, findings };
-}
-
-/** True for a finding about a person whom the scope of the mapping leaves out, or may leave out. */
-function isAboutScope({ code }: Finding): boolean {
-  return code === 'outOfScope' || code === 'scopeUnresolved';
+function previewOfPresent(
+  { travelId, state, findings, progress }: Identity,
+  to: PreviewedTraveler,
+): PreviewedTraveler {
+  const isInScope = progress.scope === undefined;
+  const present = { plan: emptyPlan, findings, isInScope };
+  if (travelId !== undefined) return present;
+  if (!isInScope) return { ...present, lacks: 'scope' };
+  if (state === 'pending') return { ...present, lacks: 'email' };
+  return to.lacks ? present : { ...present, plan: to.plan };
 }
 
 function outcomeOf(
   before: PreviewedTraveler,
   to: PreviewedTraveler,
-  { changes, comes }: Pick<PreviewDifference, 'changes' | 'comes'>,
+  changes: FieldChange[],
 ): PreviewDifference['outcome'] {
-  const isLeaving = comes.some(isAboutScope);
+  const isLeaving = before.isInScope && !to.isInScope;
   if (to.lacks === 'email') return before.lacks === 'email' ? 'same' : 'pending';
   if (to.lacks === undefined && before.lacks) return 'created';
   if (to.lacks === undefined && changes.length > 0) return 'changed';

@@ -2,6 +2,7 @@ import { isActive } from '../../schema/resource.ts';
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
+import { isKeptActive } from '../reconcile/guard.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
@@ -24,13 +25,14 @@ export interface RefusalDeps {
  * (docs/architecture.md, Guarded people). The commit restores the memberships of the user, too.
  */
 export async function undoDelete(deps: RefusalDeps, connection: Connection, id: string): Promise<void> {
-  const tombstone = await repeatWhileStale(async () => {
+  const refused = await repeatWhileStale(async () => {
     const stored = await deps.identities.findById(connection.id, id);
     if (stored?.deletedAt === undefined) throw notFoundError();
+    const isOwn = await isOwnUser(deps, connection.id, { travelUserId: stored.travelId });
     const identity: Identity = {
       ...withNextVersion(stored, deps.runtime),
       // The person of the credential is never taken out of use, so the IdP must not read that the person is inactive.
-      desired: { ...stored.desired, active: hasOwnCredential(stored) },
+      desired: { ...stored.desired, active: isOwn },
       deletedAt: undefined,
       state: stored.state,
     };
@@ -40,25 +42,19 @@ export async function undoDelete(deps: RefusalDeps, connection: Connection, id: 
     // If another user has taken the userName meanwhile, do not restore the user after the refused DELETE.
     if (committed === 'duplicate') throw notFoundError();
     await markReferrersDirty(deps, identity, identity);
-    return stored;
+    return { hold: stored.hold, isOwn };
   });
-  throw refusedError(tombstone);
+  throw refusedError(refused);
 }
-
-/** The findings about `archived` that are no refusal. */
-const acceptedCodes = ['drift', 'keptActive', 'unconfirmed', 'notApplied'];
 
 /** Throws `refused` if the attempt has refused to archive the traveler. */
 export async function throwIfArchiveRefused(deps: RefusalDeps, identity: Identity): Promise<void> {
-  if (hasOwnCredential(identity)) await refuseToEndOwnUser(deps, identity);
-  const isArchiveRefused = identity.findings.some(
-    ({ field, code }) => field === 'archived' && !acceptedCodes.includes(code),
-  );
-  if (isArchiveRefused) throw refusedError(identity);
-}
-
-function hasOwnCredential({ findings }: Identity): boolean {
-  return findings.some(({ code }) => code === 'ownCredential');
+  const { connection, travelId, observed, applied, hold } = identity;
+  if (await isOwnUser(deps, connection, { travelUserId: travelId })) await refuseToEndOwnUser(deps, identity);
+  // What the travel API has accepted without effect is not refused.
+  const isInUse = observed?.archived === false && applied['archived']?.sent !== true;
+  if (travelId !== undefined && isInUse && !isKeptActive(identity))
+    throw refusedError({ hold, isOwn: false });
 }
 
 /** True if the user is linked to the traveler whose credential the bridge uses, as last known. */
@@ -88,13 +84,12 @@ export function notFoundError(): ProvisioningError {
   return new ProvisioningError('notFound', 'There is no such user.');
 }
 
-function refusedError({ hold, findings }: Identity): ProvisioningError {
+function refusedError({ hold, isOwn }: Pick<Identity, 'hold'> & { isOwn: boolean }): ProvisioningError {
   if (hold?.cause === 'guarded')
     return new ProvisioningError(
       'refused',
       'This person administers the travel service and is not deactivated by an identity provider; an administrator of Jetbridge must approve it.',
     );
-  if (findings.some(({ code }) => code === 'ownCredential'))
-    return new ProvisioningError('refused', OWN_USER);
+  if (isOwn) return new ProvisioningError('refused', OWN_USER);
   return new ProvisioningError('refused', 'The travel service refuses to take this person out of use.');
 }

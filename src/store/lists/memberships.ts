@@ -199,12 +199,6 @@ async function markConcerned(
     .where(inScope(scope))
     .where('deleted_at', 'is', null)
     .where('id', '>', after)
-    .where((row) =>
-      row.or([
-        row('finding_codes', 'like', '%outOfScope%'),
-        row('finding_codes', 'like', '%scopeUnresolved%'),
-        row('lease_token', 'is not', null),
-      ]),
-    );
+    .where((row) => row.or([row('progress', 'like', '%"scope":"%'), row('lease_token', 'is not', null)]));
   await (last === undefined ? concerned : concerned.where('id', '<=', last)).execute();
 }

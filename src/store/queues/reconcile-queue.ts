@@ -225,9 +225,10 @@ async function findOpenIdentities(db: Kysely<Tables>, scope: Scope): Promise<str
     .selectFrom('identity')
     .select('id')
     .where(inScope(scope))
+    // Such a person has a finding, and those with findings are few.
     .where('finding_codes', '<>', sql.lit(''))
     .where('deleted_at', 'is', null)
-    .where('finding_codes', 'like', '%scopeUnresolved%')
+    .where('progress', 'like', '%"scope":"unresolved"%')
     .where(isSearchOver)
     .execute();
   return [...new Set([...waiting, ...referring, ...unscoped].map(({ id }) => id))];

@@ -45,14 +45,14 @@ export function describeMemberships(open: OpenDatabase): void {
     /** Opens a store with three people whom the scope concerns, and others whom it does not. */
     async function concerned() {
       const store = await settled('in', 'leased');
-      const { leases, database } = store;
+      const { leases } = store;
       await leases.acquire('okta', 'leased', { token: 'k', ms: 60_000, now: NOW });
-      const codes = { out: 'outOfScope', waiting: 'emailTaken scopeUnresolved', dead: 'outOfScope' };
-      for (const [id, finding_codes] of Object.entries(codes)) {
+      const scopes = { out: 'out', waiting: 'unresolved', dead: 'out' } as const;
+      for (const [id, scope] of Object.entries(scopes)) {
         const deletedAt = id === 'dead' ? NOW : undefined;
-        const identity = person(id, { state: 'synced', nextAttemptAt: undefined, deletedAt });
+        const progress = { scope };
+        const identity = person(id, { state: 'synced', nextAttemptAt: undefined, deletedAt, progress });
         await store.identities.commit('okta', [{ kind: 'insert', identity }]);
-        await database.db.updateTable('identity').set({ finding_codes }).where('id', '=', id).execute();
       }
       return store;
     }
@@ -95,7 +95,7 @@ export function describeMemberships(open: OpenDatabase): void {
     it('become dirty in batches if there are many people, from the beginning again after another change', async () => {
       const ids = Array.from({ length: 1_300 }, (_, index) => `u${String(index).padStart(4, '0')}`);
       const { groups, takeDirty, memberships, markAll, database } = await settled(...ids);
-      await database.db.updateTable('identity').set({ finding_codes: 'outOfScope' }).execute();
+      await database.db.updateTable('identity').set({ progress: '{"scope":"out"}' }).execute();
       await groups.insert(team('g', { attributes: noMembers.attributes }), [], scoped);
       expect(await memberships.markSome('okta', NOW)).toBe(true);
       expect(await takeDirty()).toEqual(ids.slice(0, 1_000));
