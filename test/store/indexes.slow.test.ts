@@ -177,7 +177,12 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   ['the people of a decision', ({ holds }) => holds.listDecided('okta', NOW, { after: 'a', limit: 10 })],
   ['the progress of a decision', ({ holds }) => holds.readProgress('okta', NOW)],
-  ['followers of rules', ({ rules }) => rules.countFollowers('okta', 101)],
+  [
+    'followers of rules',
+    ({ rules }) => rules.countFollowers('okta', 101),
+    // It ends at the 101st.
+    /^SEARCH identity USING INDEX identity_rules \(account=\? AND connection_id=\?\)$/,
+  ],
   [
     'admitDeparture',
     ({ holds }) => holds.admitDeparture('okta', 'a', { share: 0.5, minimum: 1, windowMs: 9 }, NOW),
