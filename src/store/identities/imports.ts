@@ -225,7 +225,7 @@ function selectUnseen(db: Kysely<Tables>, scope: Scope, since: number) {
       .where(inScope(scope))
       .where((row) => isUnseen(row, since))
       // Most identities have a traveler: only the time finds few of them.
-      .where(withoutIndex(sql`travel_id is not null`))
+      .where(sql<SqlBool>`${withoutIndex(sql`travel_id is not null`)}`)
   );
 }
 
