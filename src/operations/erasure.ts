@@ -86,9 +86,8 @@ async function findIdentities(first: Identity, connections: string[], { store }:
 
 function refuseUnfinished(identities: Identity[]): void {
   const found = identities.find((identity) => {
-    const { state, creating, progress } = identity;
-    const isCalled =
-      creating !== undefined || progress.late !== undefined || progress.announced !== undefined;
+    const { state, creating, readAgainAt } = identity;
+    const isCalled = creating !== undefined || readAgainAt !== undefined;
     return !isInactive(identity) || state === 'dirty' || state === 'held' || isCalled;
   });
   if (!found) return;

@@ -270,9 +270,9 @@ export const findings = {
     code: 'unclearAnswer',
     ...(status === undefined ? {} : { value: status }),
     reason:
-      'For more than five minutes, calls about this person have been answered 403 or 404 without the error code of the travel API. A gateway or firewall may have answered in its place, so nothing is concluded, and the change is not carried out yet.',
+      'For about five minutes, calls about this person have been answered 403 or 404 without the error code of the travel API. A gateway or firewall may have answered in its place, so nothing is concluded, and the change is not carried out yet.',
     remedy:
-      'Run npx jetbridge doctor, and check what stands between Jetbridge and the travel API. The change is tried again each minute. If the travel API never sends error codes, set travelApi.errors of the connection to "bare".',
+      'Run npx jetbridge doctor, and check what stands between Jetbridge and the travel API. The change is tried again each minute. If the travel API never sends error codes, errors.isOwn of its profile must say so.',
   }),
   refused: (field: string, value: Finding['value'], reason: string): Finding => ({
     field,

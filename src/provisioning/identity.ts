@@ -1,8 +1,6 @@
 import type { LeftOutValue } from '../schema/left-out.ts';
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { StatedPath } from '../schema/stated-attributes.ts';
-import type { AnnouncedFields } from '../translator/announced.ts';
-import type { ReplacedFields } from '../translator/replaced.ts';
 import type {
   AppliedFields,
   CountedParts,
@@ -68,74 +66,24 @@ export interface Decision {
 }
 
 /**
- * The reservation of an email address before a create. If the answer to the create is lost, the reservation shows
- * whether a traveler found later comes from this create.
+ * A create whose outcome may not be known. It is committed before it is sent, with the records of its fields, and repeated only as it was
+ * sent. It stays until `readAgainAt` has passed, also if the traveler is linked by then: a second one may still appear.
  */
-export interface Reservation {
+export interface Creating {
   email: string;
-  /**
-   * True if a search found no traveler with this address while the create had no known outcome: a traveler that is found later was
-   * made by it.
-   */
-  wasFree: boolean;
-  /**
-   * The time of the reservation by the clock of the travel API, in epoch milliseconds; undefined if that clock is not
-   * known.
-   */
-  reservedAt: number | undefined;
   /** The key of the create, which is equal if it is repeated. */
   key: string;
-}
-
-/** Calls whose outcome is unknown: the travel API may still carry them out after their time-out. */
-export interface LateCalls {
-  /** The time at which the traveler is read again to see whether a call arrived, in epoch milliseconds. */
-  checkAt: number;
-  /** For each field, every value that these calls would have set. */
-  sent: Record<FieldKey, Json[]>;
-  /** Creates that the travel API may still carry out, with the fields of each. */
-  creates: { reservation: Reservation; fields: AnnouncedFields }[];
-}
-
-/** A value that the travel API has accepted, although the traveler shows another one. */
-export interface UnconfirmedValue {
-  /** The value that was sent; null for a removal. */
-  value: Json;
-  /** The version of the rules under which it was sent. */
-  basis: string;
-  /** The next step: the traveler is read, or the value is sent again. */
-  next: 'check' | 'retry';
-  /** The time of the next step, in epoch milliseconds; undefined: only a change of the value or of the rules causes it. */
+  /** The time of the create by the clock of the travel API, in epoch milliseconds; undefined if that clock is not known. */
   at?: number;
-  /** True once a later read has shown another value. */
-  isNotApplied?: true;
-}
-
-/** Another form of a text in a read, and the time at which the traveler is read again, in epoch milliseconds. */
-export interface SuspectedSpelling {
-  value: Json;
-  at: number;
-}
-
-/** The linked traveler that may have been deleted, and the time of the first 404, in epoch milliseconds. */
-interface MissingTraveler {
-  travelId: string;
-  since: number;
+  /**
+   * True if a search has found no traveler with the address while the outcome was unknown: a traveler that is found later was made by this
+   * create.
+   */
+  wasFree?: true;
 }
 
 /** The state of unfinished work on an identity, which the next reconciliation continues. */
 export interface Progress {
-  /**
-   * The fields of a call, committed before the call is sent and removed with its outcome. If they are still present
-   * later, the outcome is unknown: the process has died, or the answer was lost. The next attempt reads the traveler, finds out which
-   * of them were set, and moves them to `late`, because the travel API may still carry the call out.
-   */
-  announced?: AnnouncedFields;
-  /** The time before which the announced call times out, also if its process has ended; removed with the outcome of its attempt. */
-  callEndsBy?: number | undefined;
-  /** The reservation of the address in `creating`; absent until the create is about to be sent. */
-  reservation?: Reservation;
-  late?: LateCalls | undefined;
   /**
    * The user in whose place this one is, and whose traveler it does not have: another person, or the same one, while that user is active
    * or this one is out of scope.
@@ -145,20 +93,15 @@ export interface Progress {
   adoptedAs?: string;
   /** For each field, the times at which the bridge recently overwrote drift, in epoch milliseconds. */
   corrections?: Record<FieldKey, number[]>;
-  /** The values that the traveler had when the bridge began to own their fields. */
-  replaced?: ReplacedFields;
   /** The fields that the IdP has written since the import, or `*` for all. For these fields `Origin.baseline` no longer counts. */
   written?: FieldKey[];
   /** The version of the user at which the traveler was first to be archived because the scope of the mapping leaves the person out. */
   leftScopeAt?: number;
-  /** The fields whose values the travel API has accepted, although the traveler shows others. */
-  unconfirmed?: Record<FieldKey, UnconfirmedValue>;
-  /** The texts that reads may show in another form than the answers of a PATCH. */
-  suspectedSpellings?: Record<FieldKey, SuspectedSpelling>;
-  /** A traveler that was answered with a 404 without an error code while the bridge's own user could be read. */
-  missing?: MissingTraveler;
-  /** The time of the first of the failures in a row that a gateway may have caused, in epoch milliseconds. */
-  bareSince?: number;
+  /**
+   * The time of the first answer 404 without the error code of the travel API about the linked traveler, while the bridge's own user could be
+   * read; in epoch milliseconds.
+   */
+  missingSince?: number;
   /** The first call that the bridge would send if the connection were not in shadow mode. */
   shadow?: ShadowPlan;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
@@ -252,8 +195,13 @@ export interface Identity {
   refused: RefusedFields;
   /** The traveler as last read; undefined if it must be read before the next plan. */
   observed: TravelUser | undefined;
-  /** The reserved email address of a create that will be sent, or whose outcome is not known (then `progress.reservation` is set). */
-  creating: string | undefined;
+  /** The create that will be sent, or whose outcome is not known. */
+  creating: Creating | undefined;
+  /**
+   * The time at which the traveler is read again, because until then the travel API may still carry out a call whose answer is not known; in
+   * epoch milliseconds. Until a read after it, every difference from what was sent is sent again.
+   */
+  readAgainAt: number | undefined;
   /** The wanted address as `addressKey` returns it, while another traveler has that address. */
   waitingFor: string | undefined;
   progress: Progress;
@@ -297,6 +245,7 @@ export type Outcome = Pick<
   | 'refused'
   | 'observed'
   | 'creating'
+  | 'readAgainAt'
   | 'waitingFor'
   | 'progress'
   | 'hold'
@@ -338,14 +287,12 @@ export function retryDelay(key: FieldKey): number | undefined {
   return RETRY_MS[key];
 }
 
-/** Returns the earliest time at which the traveler must be read for a check, in epoch milliseconds; undefined if there is none. */
+/** Returns the earliest time at which the traveler must be read again, in epoch milliseconds; undefined if there is none. */
 export function nextCheckAt({
-  late,
-  unconfirmed = {},
-  suspectedSpellings = {},
-}: Progress): number | undefined {
-  const checks = [...Object.values(unconfirmed), ...Object.values(suspectedSpellings)];
-  const times = [late?.checkAt, ...checks.map(({ at }) => at)];
+  applied,
+  readAgainAt,
+}: Pick<Identity, 'applied' | 'readAgainAt'>): number | undefined {
+  const times = [readAgainAt, ...Object.values(applied).map(({ resendAt }) => resendAt)];
   const known = times.filter((time) => time !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }

@@ -1,5 +1,5 @@
 import type { AppliedFields } from '../translator/translation.ts';
-import type { Identity, Origin, Outcome, Progress, Succession } from './identity.ts';
+import type { Identity, Origin, Outcome, Succession } from './identity.ts';
 import type { ListPage, ListQuery, ListScan, SortKey, UserField, UserOrder } from './users/list-ports.ts';
 
 /** A lease to acquire or to extend. */
@@ -31,7 +31,10 @@ export type IdentityChange =
       kind: 'update';
       identity: Identity;
       expected: number;
-      lease?: LeaseRequest & { before: Identity; progress: Progress };
+      lease?: LeaseRequest & {
+        before: Identity;
+        call: Pick<Identity, 'applied' | 'readAgainAt' | 'progress'>;
+      };
       ended?: LeasedOutcome | undefined;
     }
   /**
@@ -207,21 +210,17 @@ export interface Identities {
 }
 
 /**
- * A call to the travel API that is about to be sent. A create reserves its email address and removes the link (an
- * undefined address ends the reservation). A new link, possibly to the traveler of a tombstone, ends a reservation. An
- * update changes the linked traveler. If the process dies, the next attempt finds in `progress` what was sent.
+ * What is committed before a call to the travel API is sent: the records of its fields. If the process dies, the next attempt reads the traveler
+ * to learn what became of them. A create and a new link state the traveler, too: undefined for a create, which reserves its address.
  */
-export type Announcement = (
-  | { creating: string | undefined }
-  | {
-      travelId: string;
-      applied: AppliedFields;
-      from?: Extract<IdentityChange, { kind: 'giveUpTraveler' }> | undefined;
-    }
-  | object
-) & {
-  progress?: Progress;
-};
+export interface Announcement extends Pick<Identity, 'applied' | 'readAgainAt' | 'progress'> {
+  travelId?: string | undefined;
+  creating?: Identity['creating'];
+  /** The tombstone whose traveler is linked. */
+  from?: Extract<IdentityChange, { kind: 'giveUpTraveler' }> | undefined;
+  /** True if a call follows, of which nobody knows the outcome until it is answered. */
+  isCall?: true;
+}
 
 /**
  * The store of leases: only the reconciler that holds an identity's lease works on the identity. It saves the outcome
@@ -230,8 +229,7 @@ export type Announcement = (
 export interface Leases {
   /**
    * Acquires the lease for `ms` milliseconds if it is free or has expired. Returns undefined if it is held or the identity
-   * does not exist. If the last lease ended without an outcome, its process died, so the state of the traveler is
-   * unknown and `observed` is undefined. `generation` is that of the rules in force: a replica that is behind loads them.
+   * does not exist. `generation` is that of the rules in force: a replica that is behind loads them.
    */
   acquire(
     connection: string,

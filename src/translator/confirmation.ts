@@ -24,11 +24,6 @@ export function showsOtherValue(
   return !hasValue(traveler, { key, wanted: value, rules }) && !comparisons[confirmation](shown, value);
 }
 
-/** True for a field with texts that the travel API may rewrite, and whose reads may show another form than its answers. */
-export function mayBeRespelled(key: FieldKey): boolean {
-  return parseFieldKey(key).kind !== 'role' && confirmationOf(key, fields) === undefined;
-}
-
 /**
  * True if two values of a field are one value in two forms. Texts are one if they only differ in case, spaces, punctuation or
  * compatibility characters (NFKC); references, roles and `archived` must be equal.
@@ -40,6 +35,11 @@ export function areSameSpellings(key: FieldKey, one: Json, other: Json): boolean
   if (confirmation === undefined) return isEqualJson(withPlainTexts(one), withPlainTexts(other));
   const isSame = comparisons[confirmation];
   return isSame(one, other) || isSame(other, one);
+}
+
+/** True for a text that a travel API may rewrite. */
+export function isRewritten(key: FieldKey, { fields: table }: Rules): boolean {
+  return parseFieldKey(key).kind !== 'role' && confirmationOf(key, table) === undefined;
 }
 
 /** Replaces texts, also those of custom fields, by their letters and digits. */

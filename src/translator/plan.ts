@@ -1,6 +1,6 @@
 import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
-import { areSameSpellings } from './confirmation.ts';
+import { isDrift, showsValue } from './field-records.ts';
 import { isSetByRules, type Rules } from './rules.ts';
 import type {
   AppliedField,
@@ -8,6 +8,8 @@ import type {
   CustomField,
   FieldKey,
   Finding,
+  Plan,
+  PlannedValue,
   RefusedFields,
   WantedField,
 } from './translation.ts';
@@ -23,46 +25,15 @@ import {
 } from './traveler.ts';
 import { isEqualJson } from './values/values.ts';
 
-/** A value that the bridge will own after the plan, and the SCIM value from which it was translated. */
-interface PlannedValue {
-  value: Json;
-  source: Json;
-}
-
-/**
- * What a plan does with a field: as the rules want it, or `putBack`: the value that earlier rules have replaced is sent, or null for none, and
- * the field is not owned afterwards.
- */
-export type PlannedField = WantedField | { kind: 'putBack'; value: Json; source: null };
-
-/** The changes that bring a traveler to the wanted state. */
-export interface Plan {
-  /** Fields to send. */
-  set: Record<FieldKey, PlannedValue>;
-  /** Fields that become owned without a call, because the traveler already has the wanted value. */
-  adopt: Record<FieldKey, PlannedValue>;
-  /** Fields to remove from the traveler. */
-  remove: FieldKey[];
-  /**
-   * Fields that the bridge stops owning: no rule sets them any more, or the traveler had the role before. Their values stay, unless the value
-   * that earlier rules have replaced is put back.
-   */
-  released: FieldKey[];
-  /**
-   * True if the traveler must be read right before the call, for one of three reasons. An array is replaced whole, so
-   * the request must repeat the elements that the bridge does not own. An address is removed whole if its last part is
-   * removed. Email, roles and `archived` must not be changed if an administrator or a manual archive is concerned.
-   */
-  needsFreshRead: boolean;
-}
-
 /** The input of a plan. */
 export interface PlanInput {
   applied: AppliedFields;
   refused: RefusedFields;
-  wanted: Record<FieldKey, PlannedField>;
+  wanted: Record<FieldKey, WantedField>;
   /** The traveler as last read; undefined if there is none yet. */
   observed: TravelUser | undefined;
+  /** True if the values from before the bridge owned a field are put back where the rules give none. */
+  isPutBack?: boolean;
   /** The version of rules and lookups. A value that was refused under the same version is not sent again. */
   basis: string;
   rules: Rules;
@@ -71,87 +42,108 @@ export interface PlanInput {
 /** A plan that contains no changes. */
 export const emptyPlan: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
 
-/** Plans the changes to a traveler: a three-way merge of the fields that were applied, are wanted and were observed. */
+/** Plans the changes to a traveler: a three-way merge of the fields that were sent, are wanted and were observed. */
 export function makePlan(input: PlanInput): Plan {
-  const { applied, wanted, rules } = input;
-  const set: Plan['set'] = {};
-  const adopt: Plan['adopt'] = {};
-  const remove: FieldKey[] = [];
-  for (const [key, field] of Object.entries(wanted)) {
-    const step = stepFor(key, field, input);
-    if (step === 'remove') remove.push(key);
-    else if (step && step.kind === 'set') set[key] = step.planned;
-    else if (step) adopt[key] = step.planned;
+  const plan: Plan = { set: {}, adopt: {}, remove: [], released: [], needsFreshRead: false };
+  for (const key of new Set([...Object.keys(input.wanted), ...Object.keys(input.applied)])) {
+    const step = stepFor(key, input);
+    if (!step) continue;
+    if (step.kind === 'set' || step.kind === 'adopt') plan[step.kind][key] = step.planned;
+    if (step.kind === 'remove') plan.remove.push(key);
+    if (step.kind === 'release') plan.released.push(key);
+    if (step.kind === 'putBack') {
+      plan.released.push(key);
+      if (step.value === null) plan.remove.push(key);
+      else plan.set[key] = { value: step.value, source: null };
+    }
   }
-  const unwanted = Object.keys(applied).filter((key) => !(key in wanted));
-  const stays = (key: FieldKey) => !isSetByRules(rules, key) || isKeptRole(key, input);
-  const isPutBack = (key: FieldKey) => wanted[key]?.kind === 'putBack';
-  const dropped = unwanted.filter((key) => !stays(key) && isRemovable(key, input));
-  const released = [
-    ...unwanted.filter(stays),
-    ...Object.keys(wanted).filter((key) => isPutBack(key) && (key in applied || key in set)),
-  ];
-  const removed = [...remove, ...dropped];
-  const needsFreshRead = Object.keys(set).some(needsReadToSet) || removed.some(needsReadToRemove);
-  return { set, adopt, remove: removed, released, needsFreshRead };
+  const isReadFirst = [...Object.keys(plan.set), ...plan.remove].some(needsRead);
+  return { ...plan, needsFreshRead: isReadFirst };
 }
 
 /** True for a role that stays when the IdP takes it away, because the traveler had it before. */
-export function isKeptRole(key: FieldKey, { applied }: Pick<PlanInput, 'applied'>): boolean {
-  const isRole = parseFieldKey(key).kind === 'role';
-  return isRole && applied[key]?.preexisting === true;
+export function isKeptRole(key: FieldKey, applied: AppliedFields): boolean {
+  return parseFieldKey(key).kind === 'role' && applied[key]?.before === true;
 }
 
-function needsReadToSet(key: FieldKey): boolean {
-  return isArrayElement(key) || requiredKeys.includes(key);
+function needsRead(key: FieldKey): boolean {
+  return isArrayElement(key) || requiredKeys.includes(key) || parseFieldKey(key).kind === 'address';
 }
 
-function needsReadToRemove(key: FieldKey): boolean {
-  return isArrayElement(key) || parseFieldKey(key).kind === 'address';
-}
+type Step =
+  | { kind: 'set' | 'adopt'; planned: PlannedValue }
+  | { kind: 'putBack'; value: Json }
+  | { kind: 'remove' | 'release' | 'keep' }
+  | undefined;
 
-type Step = { kind: 'set' | 'adopt'; planned: PlannedValue } | 'remove' | undefined;
-
-function stepFor(key: FieldKey, field: PlannedField, input: PlanInput): Step {
-  const applied = input.applied[key];
-  switch (field.kind) {
+function stepFor(key: FieldKey, input: PlanInput): Step {
+  const entry = input.applied[key];
+  const field = input.wanted[key];
+  switch (field?.kind) {
     case 'value':
       return stepForValue(key, field, input);
     case 'unresolved':
-      if (applied && isEqualJson(applied.source, field.source)) return undefined;
-      return isRemovable(key, input) ? 'remove' : undefined;
+      return entry && isEqualJson(entry.source, field.source)
+        ? stepToKeep(key, entry, input)
+        : stepToRemove(key, input);
     case 'kept':
       return undefined;
-    case 'putBack':
-      return stepToPutBack(key, field.value, input);
     case 'absent':
-      return isRemovable(key, input) ? 'remove' : undefined;
+      return stepToPutBack(key, input) ?? stepToRemove(key, input);
+    case undefined:
+      if (isSetByRules(input.rules, key) && !isKeptRole(key, input.applied))
+        return stepToPutBack(key, input) ?? stepToRemove(key, input);
+      return stepToPutBack(key, input) ?? { kind: 'release' };
   }
 }
 
 function stepForValue(key: FieldKey, { value, source }: PlannedValue, input: PlanInput): Step {
   const entry = input.applied[key];
-  const applied = entry?.unsure ? undefined : entry;
   const planned = { value, source };
-  // Compare with the value sent, because the travel API may spell its answer differently.
-  if (applied && isEqualJson(applied.sent, value))
-    return isEqualJson(applied.source, source) ? undefined : { kind: 'adopt', planned };
+  if (entry && isEqualJson(entry.sent, value)) {
+    // Compare with the value sent, because the travel API may spell its answer differently.
+    if (!mustSendAgain(key, entry, input))
+      return isEqualJson(entry.source, source) ? undefined : { kind: 'adopt', planned };
+    return isRefused(key, value, input) ? undefined : { kind: 'set', planned };
+  }
   if (isRefused(key, value, input)) return undefined;
   const { observed, rules } = input;
-  const isPresent = !applied && observed && hasValue(observed, { key, wanted: value, rules });
+  const isKnown = entry !== undefined && entry.seen !== undefined;
+  const isPresent = !isKnown && observed && hasValue(observed, { key, wanted: value, rules });
   return { kind: isPresent ? 'adopt' : 'set', planned };
 }
 
-function stepToPutBack(key: FieldKey, value: Json, input: PlanInput): Step {
-  const { observed, rules } = input;
-  if (!observed || isRefused(key, value, input)) return undefined;
-  if (value === null) return readField(observed, key) === undefined ? undefined : 'remove';
-  const isDone = hasValue(observed, { key, wanted: value, rules });
-  return isDone ? undefined : { kind: 'set', planned: { value, source: null } };
+/** Sends the value of a field again that stays as it is, if the traveler may not have it. */
+function stepToKeep(key: FieldKey, entry: AppliedField, input: PlanInput): Step {
+  const { sent, source } = entry;
+  return sent === null ? stepToRemove(key, input) : stepForValue(key, { value: sent, source }, input);
 }
 
-function isRemovable(key: FieldKey, input: PlanInput): boolean {
-  return key in input.applied && !requiredKeys.includes(key) && !isRefused(key, null, input);
+/** True if the traveler does not have the value that was sent, and that is no drift: nobody has seen it there since. */
+function mustSendAgain(key: FieldKey, { sent, seen }: AppliedField, { observed, rules }: PlanInput): boolean {
+  if (seen !== undefined) return false;
+  return observed === undefined || !showsValue(observed, { key, sent, rules });
+}
+
+function stepToRemove(key: FieldKey, input: PlanInput): Step {
+  const entry = input.applied[key];
+  if (!entry || requiredKeys.includes(key)) return undefined;
+  if (isKeptRole(key, input.applied)) return { kind: 'release' };
+  if (isRefused(key, null, input)) return undefined;
+  const isSent = entry.sent === null && !mustSendAgain(key, entry, input);
+  return isSent ? undefined : { kind: 'remove' };
+}
+
+/** Puts the value back that the bridge has replaced. Where somebody has entered another one in the travel service, that is the one. */
+function stepToPutBack(key: FieldKey, input: PlanInput): Step {
+  const { observed, rules } = input;
+  const entry = input.applied[key];
+  if (!input.isPutBack || !observed || entry?.before === undefined) return undefined;
+  if (parseFieldKey(key).kind === 'role') return undefined;
+  const shown = readField(observed, key) ?? null;
+  const isDone = showsValue(observed, { key, sent: entry.before, rules });
+  if (isDone || isDrift(key, entry, shown)) return { kind: 'release' };
+  return isRefused(key, entry.before, input) ? { kind: 'keep' } : { kind: 'putBack', value: entry.before };
 }
 
 function isRefused(key: FieldKey, value: Json, { refused, basis }: PlanInput): boolean {
@@ -162,50 +154,6 @@ function isRefused(key: FieldKey, value: Json, { refused, basis }: PlanInput): b
 /** True if a plan needs no call. */
 export function isEmptyPlan({ set, remove }: Plan): boolean {
   return Object.keys(set).length === 0 && remove.length === 0;
-}
-
-/**
- * Returns the fields that the bridge owns after the plan was carried out, with the values of the travel API's response. `observed` is the
- * traveler from which the plan was made, if that is another one.
- */
-export function toAppliedFields(
-  applied: AppliedFields,
-  { set, adopt, remove, released }: Plan,
-  answer: TravelUser,
-  observed = answer,
-): AppliedFields {
-  const notOwned = [...remove, ...released];
-  const owned: AppliedFields = Object.fromEntries(
-    Object.entries(applied).filter(([key]) => !notOwned.includes(key)),
-  );
-  for (const [key, { value, source }] of Object.entries({ ...set, ...adopt })) {
-    if (notOwned.includes(key)) continue;
-    const shown = readField(answer, key) ?? null;
-    const answered = key in adopt ? adoptedValue(key, { shown, observed, entry: applied[key] }) : shown;
-    const read = applied[key]?.read;
-    const isKnown = read !== undefined && isEqualJson(applied[key]?.answered, answered);
-    owned[key] = { sent: value, answered, ...(isKnown ? { read } : {}), source };
-    if (key in adopt && isPreexisting(applied[key], value)) owned[key].preexisting = true;
-  }
-  return owned;
-}
-
-/**
- * Returns the value with which later ones are compared. An adopted value is not sent: if the response shows another one, somebody has changed
- * it since it was sent or read, and that is drift.
- */
-function adoptedValue(
-  key: FieldKey,
-  { shown, observed, entry }: { shown: Json; observed: TravelUser; entry: AppliedField | undefined },
-): Json {
-  const isSent = entry !== undefined && entry.unsure !== true;
-  const known = isSent ? entry.answered : (readField(observed, key) ?? null);
-  return isDrift(key, { answered: known, read: entry?.read }, shown) ? known : shown;
-}
-
-/** True for an adopted value that the bridge has not set itself: the traveler had it before. */
-function isPreexisting(applied: AppliedField | undefined, value: Json): boolean {
-  return applied === undefined || (applied.preexisting === true && isEqualJson(applied.sent, value));
 }
 
 /**
@@ -245,31 +193,22 @@ function elementKey(head: string, index: string, change: TravelerChange | undefi
   return `${head}.${elements?.[Number(index)] ?? index}`;
 }
 
-/** Finds the owned fields whose values differ from the travel API's response: they were changed in the travel service. */
+/** Finds the owned fields whose values somebody has changed in the travel service. */
 export function findDrift(applied: AppliedFields, observed: TravelUser): Finding[] {
   return Object.entries(applied).flatMap(([key, entry]) => {
     const now = readField(observed, key) ?? null;
-    const { answered, unsure } = entry;
-    if (unsure || !isDrift(key, entry, now)) return [];
+    const isHidden = key === 'archived' && observed.isArchivedUnknown === true;
+    if (isHidden || !isDrift(key, entry, now)) return [];
     return [
       {
         field: key,
         code: 'drift',
         value: withVisibleCharacters(now),
-        reason: `Somebody changed this in the travel service; the identity provider wants ${JSON.stringify(withVisibleCharacters(answered))}.`,
+        reason: `Somebody changed this in the travel service; the identity provider wants ${JSON.stringify(withVisibleCharacters(entry.seen ?? null))}.`,
         remedy: 'Change it in the identity provider instead, or have drift corrected (policy drift).',
       },
     ];
   });
-}
-
-/** True if the traveler shows a value of an owned field that is neither the answer nor another spelling of it. */
-export function isDrift(
-  key: FieldKey,
-  { answered, read }: { answered: Json; read?: Json | undefined },
-  shown: Json,
-): boolean {
-  return !areSameSpellings(key, shown, answered) && !isEqualJson(shown, read);
 }
 
 /** A change that the travel API refused (422), with the data from which it was built. */

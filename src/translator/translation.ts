@@ -191,20 +191,24 @@ export interface TraceEntry {
  */
 export type StoredTrace = (TraceEntry | [field: FieldKey, ...Json[]])[];
 
-/** A field of a traveler that the bridge owns. */
+/**
+ * What is known of a field of a traveler that the bridge owns. It is committed without `seen` before the call that sends the value: until an
+ * answer, or a later read, shows the traveler, nobody knows which value it has.
+ */
 export interface AppliedField {
-  /** The value as it was sent in the request. */
+  /** The value as it was sent; null for a removal. A value that the traveler had already counts as sent. */
   sent: Json;
-  /** The value in the travel API's response, which may be spelled differently. */
-  answered: Json;
-  /** Another spelling of the value, in which the travel API shows it when the traveler is read. */
-  read?: Json;
   /** The SCIM value from which `sent` was translated. */
   source: Json;
-  /** True after a call with unknown outcome: the traveler may have `sent` or its earlier value. */
-  unsure?: true;
-  /** True for a value that the traveler had before the IdP gave it, e.g. a role: it was never sent. */
-  preexisting?: true;
+  /**
+   * The value that the travel API has shown in its answer, or in the read that settled the call; it may be spelled differently. Null means
+   * no value; absent until then.
+   */
+  seen?: Json;
+  /** The value before the bridge owned the field; null means none. Absent for email and `archived`, and for what the bridge has created. */
+  before?: Json;
+  /** The time at which a value is sent again that the travel API has accepted and does not show, in epoch milliseconds. */
+  resendAt?: number;
 }
 
 /** The fields of one traveler that the bridge owns. */
@@ -215,3 +219,30 @@ export type AppliedFields = Record<FieldKey, AppliedField>;
  * the value is sent again.
  */
 export type RefusedFields = Record<FieldKey, { value: Json; basis: string; reason: string }>;
+
+/** A value that the bridge will own after the plan, and the SCIM value from which it was translated. */
+export interface PlannedValue {
+  value: Json;
+  source: Json;
+}
+
+/** The changes that bring a traveler to the wanted state. */
+export interface Plan {
+  /** Fields to send. */
+  set: Record<FieldKey, PlannedValue>;
+  /** Fields that become owned without a call, because the traveler already has the wanted value. */
+  adopt: Record<FieldKey, PlannedValue>;
+  /** Fields to remove from the traveler. */
+  remove: FieldKey[];
+  /**
+   * Fields that the bridge stops owning: no rule sets them any more, or the traveler had the role before. Their values stay, unless the value
+   * from before the bridge owned them is put back.
+   */
+  released: FieldKey[];
+  /**
+   * True if the traveler must be read right before the call, whatever is known of it. An array is replaced whole, so the request must repeat
+   * the elements that the bridge does not own. An address is removed whole if its last part is removed. Email, roles and `archived` must not
+   * be changed if an administrator or a manual archive is concerned.
+   */
+  needsFreshRead: boolean;
+}

@@ -1,6 +1,5 @@
 import type { Json, JsonObject } from '../schema/resource.ts';
-import type { Plan } from './plan.ts';
-import type { FieldKey } from './translation.ts';
+import type { FieldKey, Plan } from './translation.ts';
 import {
   type CustomFieldValue,
   parseFieldKey,

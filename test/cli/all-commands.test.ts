@@ -200,6 +200,7 @@ describe('--json', () => {
     'mapping preview': { args: () => [mapping()], member: 'changed' },
     'mapping history': { member: 'appliedAt' },
     'mapping apply': { args: () => [mapping(), '--yes'], member: 'outcome' },
+    'mapping proposed': { code: 1 },
     'mapping restore': { args: () => ['1', '--yes'], member: 'outcome' },
     'people list': { member: 'userName' },
     'people findings': { member: 'value' },

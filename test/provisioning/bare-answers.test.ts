@@ -137,7 +137,7 @@ describe('a 404 without a code', () => {
         await fixture.reconcileAfter(15_000);
         const { state, travelId: linked, progress } = await fixture.identity(id, remote);
         expect([state, linked]).toEqual(['synced', travelId]);
-        expect(progress.missing ?? progress.bareSince).toBeUndefined();
+        expect(progress.missingSince).toBeUndefined();
       }),
   );
 
@@ -164,7 +164,7 @@ describe('a 404 without a code', () => {
       const failOne = (call: OtherCall) => (call.path.endsWith(travelId) ? noRoute : undefined);
       api.failCall = failOne;
       await fixture.patch(id, { active: false }, remote);
-      expect((await fixture.identity(id, remote)).progress.missing).toMatchObject({ travelId });
+      expect((await fixture.identity(id, remote)).progress.missingSince).toBe(fixture.clock.now());
       api.failCall = failPatch;
       await fixture.reconcileAfter(MINUTE_MS);
       api.failCall = failOne;

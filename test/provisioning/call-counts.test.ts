@@ -79,7 +79,7 @@ const changes: [string, ScimResource, ScimResource | null, string[]][] = [
   ['a language', fullUser, { ...fullUser, preferredLanguage: 'fr' }, ['patch']],
   ['the removal of a language', fullUser, fullUserWithout('preferredLanguage'), ['patch']],
   ['the removal of a phone number', fullUser, fullUserWithout('phoneNumbers'), ['patch']],
-  ['a city', fullUser, { ...fullUser, ...cityOf('Nice') }, ['patch']],
+  ['a city', fullUser, { ...fullUser, ...cityOf('Nice') }, ['read', 'patch']],
   ['the removal of a city', fullUser, fullUserWithout('addresses'), ['read', 'patch']],
   ['an email', fullUser, { ...fullUser, ...emailsOf('p@corp.example') }, ['read', 'patch']],
   ['a role', fullUser, { ...fullUser, ...rolesOf('guest') }, ['read', 'patch']],

@@ -68,7 +68,7 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
     {
       state: 'synced',
       ...inactive,
-      applied: { email: { sent: 'a@x.example', answered: 'a@x.example', source: 'a@x.example' } },
+      applied: { email: { sent: 'a@x.example', seen: 'a@x.example', source: 'a@x.example' } },
     },
     {
       status: 'noTraveler',
@@ -174,7 +174,7 @@ test('a person who waits while the travel API cannot be used waits for it, also 
 });
 
 const applied = (value: string, extra: object = {}) => ({
-  lastName: { sent: value, answered: value, source: value, ...extra },
+  lastName: { sent: value, seen: value, source: value, ...extra },
 });
 const withLastName = (lastName: string) => ({ observed: traveler('t-1', 'a@x.example', { lastName }) });
 const trace = (value: string): Identity['trace'] => [
@@ -188,15 +188,13 @@ const absent = { field: 'lastName', origin: 'default', rule: 'name.familyName', 
 
 const standings: [title: string, identity: Partial<Identity>, standing: string | undefined][] = [
   ['as sent', { trace: trace('King'), applied: applied('King'), ...withLastName('King') }, 'same'],
-  ['spelled otherwise', { applied: applied('King', { answered: 'KING' }), ...withLastName('KING') }, 'same'],
+  ['spelled otherwise', { applied: applied('King', { seen: 'KING' }), ...withLastName('KING') }, 'same'],
   ['that reads spell otherwise', { applied: applied('De Wit'), ...withLastName('DEWIT') }, 'same'],
   [
     'whose last change was not applied',
     {
-      progress: {
-        unconfirmed: { lastName: { value: 'King', basis: 'b', next: 'retry', isNotApplied: true } },
-      },
-      applied: applied('King', { answered: 'Byron' }),
+      findings: [findings.notApplied('lastName', 'King', 'Byron')],
+      applied: applied('King', { seen: 'Byron' }),
       ...withLastName('Byron'),
     },
     'notApplied',
@@ -204,11 +202,10 @@ const standings: [title: string, identity: Partial<Identity>, standing: string |
   ['changed by hand', { applied: applied('King'), ...withLastName('Byron') }, 'drift'],
   ['removed by hand', { applied: applied('King'), observed: traveler('t-1', 'a@x.example') }, 'drift'],
   ['not read again', { applied: applied('King') }, 'unread'],
-  ['sent without an answer', { applied: applied('King', { unsure: true }) }, 'uncertain'],
   [
-    'announced',
+    'sent without an answer',
     {
-      progress: { announced: { lastName: { value: 'King', source: 'King', before: null } } },
+      applied: { lastName: { sent: 'King', source: 'King' } },
       trace: trace('King'),
     },
     'uncertain',
@@ -247,7 +244,7 @@ test('a field has the values of the IdP, the rules, the request, the answer and 
         ...{ before: ' Byron ', after: 'Byron' },
       },
     ],
-    applied: applied('King', { answered: 'KING' }),
+    applied: applied('King', { seen: 'KING' }),
     refused: { lastName: { value: 'Byron', basis: 'b', reason: 'too short' } },
     ...withLastName('Lovelace'),
   });
@@ -271,7 +268,7 @@ test('a field has the values of the IdP, the rules, the request, the answer and 
 
 test('a value that the traveler had already is in step, and was not sent', () => {
   const identity = person('ada', {
-    applied: applied('King', { preexisting: true }),
+    applied: applied('King', { before: 'King' }),
     ...withLastName('King'),
   });
   const explained = explainFields(identity).find(({ field }) => field === 'lastName');
@@ -283,7 +280,7 @@ test('a value that the traveler had already is in step, and was not sent', () =>
 test('an explanation names the resources and custom fields of its values, and no others', () => {
   const identity = person('ada', {
     ...linked,
-    applied: { costCenterId: { sent: 'cc-1', answered: 'cc-1', source: 'Research' } },
+    applied: { costCenterId: { sent: 'cc-1', seen: 'cc-1', source: 'Research' } },
   });
   const costCenters = [
     { id: 'cc-1', name: 'Research', archived: false },
@@ -301,7 +298,7 @@ test('a role that the traveler has is in step, by whatever name the rule gives i
   const identity = person('ada', {
     travelId: 't-1',
     observed: traveler('t-1', 'ada@corp.example', { roles: ['premium'] }),
-    applied: { 'roles.premium': { sent: true, answered: true, source: 'VIP' } },
+    applied: { 'roles.premium': { sent: true, seen: true, source: 'VIP' } },
     trace: [
       {
         ...{ field: 'roles.premium', origin: 'file', rule: '"premium"', outcome: 'set' },

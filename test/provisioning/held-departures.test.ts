@@ -56,7 +56,8 @@ test.each(['approved', 'discarded'] as const)(
         const ada = await bridge.users.create(users, person('Ada', { externalId: '00u1' }));
         await patch(ada.id, { title: 'Clerk' });
         await patch(ada.id, { title: 'Weaver' });
-        travel.faultFor = ({ verb }) => (verb === 'patch' ? { kind: 'unavailable', text: '503' } : undefined);
+        const rejected = { kind: 'unavailable', text: '429', isRejected: true } as const;
+        travel.faultFor = ({ verb }) => (verb === 'patch' ? rejected : undefined);
         await patch(ada.id, { active: false });
         clock.advance(7_200_000);
         await patch(cy.id, { active: false });

@@ -49,11 +49,10 @@ const clocks: Record<string, (fixture: ProvisioningFixture) => void> = {
 };
 
 const strangers: [string, object, number][] = [
-  ['in the same second, with other values', { firstName: 'Hand', lang: 'fr', currency: 'EUR' }, 0],
+  ['in the same second, with another value', { ...sent, lang: 'de', currency: 'EUR' }, 0],
   ['in the same second, with one value missing', { firstName: 'Ada', lastName: 'Smith', currency: 'EUR' }, 0],
-  ['a minute before, with all values equal', { ...sent, currency: 'EUR' }, -60_000],
-  ['three seconds before, with all values equal', { ...sent, currency: 'EUR' }, -3_000],
-  ['a minute after, with other values', { firstName: 'Hand', lang: 'fr', currency: 'EUR' }, 60_000],
+  ['two minutes before, with all values equal', { ...sent, currency: 'EUR' }, -120_000],
+  ['a minute after, with another value', { ...sent, lang: 'de', currency: 'EUR' }, 60_000],
 ];
 
 describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
@@ -72,7 +71,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       inTime(async (fixture) => {
         const ada = await failCreateBesideStranger(fixture, stranger, afterMs);
         await fixture.bridge.users.change(users, ada, () => person('Ada'), 'replace');
-        for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
+        for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(51_000);
         const [only, ...others] = travelers(fixture);
         expect(others).toEqual([]);
         expect(only).toMatchObject({ ...stranger, firstName: 'Ada' });
@@ -90,7 +89,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       inTime(async (fixture) => {
         const ada = await failCreateBesideStranger(fixture, stranger, afterMs);
         await fixture.patch(ada, emailsOf('ada.king@corp.example'));
-        for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
+        for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(51_000);
         const [other, own, ...others] = travelers(fixture);
         expect(others).toEqual([]);
         expect(other).toMatchObject({ ...stranger, email: addressOf('Ada') });
@@ -103,8 +102,10 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
     inTime(async (fixture) => {
       const ada = await failCreateBesideStranger(fixture, stranger, afterMs);
       await fixture.bridge.users.remove(users, ada);
-      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
-      expect(travelers(fixture)).toEqual([expect.objectContaining({ ...stranger, archived: false })]);
+      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(51_000);
+      // Without the time of the travel API, a traveler with all values may be that of the create.
+      const archived = clockName === 'does not send its time' && 'email' in stranger && afterMs < 0;
+      expect(travelers(fixture)).toEqual([expect.objectContaining({ ...stranger, archived })]);
     }),
   );
 
@@ -114,7 +115,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       const { id } = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
       fixture.travel.faultFor = () => undefined;
       await fixture.bridge.users.change(users, id, () => person('Ada'), 'replace');
-      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
+      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(51_000);
       // Without it, the traveler may have existed before, and the value may be that of others.
       const lang = clockName === 'does not send its time' ? 'fr' : undefined;
       expect((await fixture.traveler(id))?.lang).toBe(lang);
@@ -127,7 +128,7 @@ describe.each(Object.keys(clocks))('where the travel API %s', (clockName) => {
       const ada = await fixture.bridge.users.create(users, person('Ada', { preferredLanguage: 'fr' }));
       fixture.travel.faultFor = () => undefined;
       await fixture.patch(ada.id, emailsOf('ada.king@corp.example'));
-      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(31_000);
+      for (let round = 0; round < 4; round += 1) await fixture.reconcileAfter(51_000);
       const linked = await fixture.traveler(ada.id);
       expect(linked).toMatchObject({ email: 'ada.king@corp.example' });
       // Without the time of the travel API, the traveler may have existed before, so it is not linked.

@@ -25,8 +25,8 @@ test('the address of a call that may be carried out late is freed by an attempt 
   withFixture(async ({ bridge, store, connection, identity, clock }) => {
     const { id } = await bridge.users.create(users, person('Ada'));
     const ada = await identity(id);
-    const late = { checkAt: clock.now() + 60_000, sent: { email: ['late@corp.example'] }, creates: [] };
-    const before = { ...ada, progress: { ...ada.progress, late } };
+    const email = { sent: 'late@corp.example', source: 'late@corp.example' };
+    const before = { ...ada, applied: { ...ada.applied, email } };
     const marked: string[] = [];
     const reconcileQueue = {
       markDirty: async () => {},

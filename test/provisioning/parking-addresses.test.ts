@@ -285,7 +285,7 @@ test('a parking address is committed before it is sent', () =>
     let durable: unknown;
     fixture.travel.faultFor = async ({ verb, body }) => {
       if (verb === 'patch' && String(body?.email).endsWith('.invalid'))
-        durable = [(await fixture.identity(bob)).progress.announced?.email?.value, body?.email];
+        durable = [(await fixture.identity(bob)).applied.email?.sent, body?.email];
       return undefined;
     };
     await fixture.patch(bob, emailsOf(addressOf('Ada')));

@@ -68,6 +68,23 @@ describe('a deactivation that the travel API accepts and does not carry out', ()
       }),
   );
 
+  test.each([true, false])('is sent again when the IdP states it again (after the check: %s)', (isChecked) =>
+    withFixture(async (fixture) => {
+      const id = await createAda(fixture);
+      const end = ignoreFields(fixture, 'archived');
+      await fixture.patch(id, { active: false });
+      if (isChecked) await fixture.reconcileAfter(CHECK_MS);
+      end();
+      const { version } = await fixture.identity(id);
+      await fixture.patch(id, { active: false });
+      expect((await fixture.traveler(id))?.archived).toBe(true);
+      expect(await fixture.identity(id)).toMatchObject({ version, findings: [] });
+      fixture.travel.calls.length = 0;
+      await fixture.patch(id, { active: false });
+      expect(fixture.travel.calls).toEqual([]);
+    }),
+  );
+
   test('ends when somebody archives the traveler, without drift', () =>
     withFixture(
       async (fixture) => {
@@ -166,7 +183,7 @@ test.each(['PATCH', 'POST'])(
       // The alarm does not count the old user any more.
       expect(await fixture.findings(old)).toEqual(way === 'PATCH' ? [] : ['*: passedOn']);
       await fixture.reconcileAfter(CHECK_MS);
-      expect((await fixture.identity(id)).progress.late).toBeUndefined();
+      expect((await fixture.identity(id)).readAgainAt).toBeUndefined();
     }),
 );
 
@@ -180,7 +197,7 @@ test('a value that the answer does not show yet, and a later read does, has arri
       await fixture.reconcileAfter(CHECK_MS);
       expect(await fixture.identity(id)).toMatchObject({
         ...{ state: 'synced', findings: [] },
-        applied: { archived: { sent: true, answered: true } },
+        applied: { archived: { sent: true, seen: true } },
       });
       await fixture.importTravelers();
       expect(bodies(fixture)).toHaveLength(1);

@@ -34,8 +34,8 @@ function linked(desired: ScimResource, values: Partial<TravelUser> = {}): Identi
     ...newIdentity(clock, { id: 'default' }, desired),
     ...{ travelId: 't-1', observed, progress: { settledVersion: 1 } },
     applied: {
-      archived: { sent: archived, answered: archived, source: !archived },
-      email: { sent: email, answered: email, source: email },
+      archived: { sent: archived, seen: archived, source: !archived },
+      email: { sent: email, seen: email, source: email },
     },
   };
 }

@@ -105,8 +105,8 @@ async function erase(player: Player, who: number): Promise<void> {
 }
 
 function isUnfinished(identity: Identity): boolean {
-  const { state, creating, progress } = identity;
-  const isCalled = creating !== undefined || progress.late !== undefined || progress.announced !== undefined;
+  const { state, creating, readAgainAt } = identity;
+  const isCalled = creating !== undefined || readAgainAt !== undefined;
   return !isInactive(identity) || state === 'dirty' || state === 'held' || isCalled;
 }
 

@@ -8,7 +8,16 @@ import { peopleSummaries } from '../../src/store/identities/people-summaries.ts'
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
-import { importedIdentity, linkedOutcome, NOW, person, team, traveler } from '../fixtures/store.ts';
+import {
+  announcedCreate,
+  createOf,
+  importedIdentity,
+  linkedOutcome,
+  NOW,
+  person,
+  team,
+  traveler,
+} from '../fixtures/store.ts';
 import { withPlugin } from '../fixtures/with-plugin.ts';
 
 type Store = ReturnType<typeof provisioningStore>;
@@ -41,7 +50,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ['insert', ({ identities }) => insert({ identities }, person('new', { travelId: 't9' })), inOneRow],
   [
     'insert with a reserved address',
-    ({ identities }) => insert({ identities }, person('new', { creating: 'new@x' })),
+    ({ identities }) => insert({ identities }, person('new', { creating: createOf('new@x') })),
     inOneRow,
   ],
   [
@@ -76,7 +85,7 @@ const calls: [string, (store: Store) => Promise<unknown>, RegExp?][] = [
   ],
   ['erase', ({ identities }) => identities.commit('okta', [{ kind: 'deleteUnclaimed', id: 'b' }])],
   ['acquire', ({ leases }) => leases.acquire('okta', 'a', { token: 'k', ms: 9, now: NOW }), rulesInForce],
-  ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', { creating: 'a@x' })],
+  ['announce', ({ leases }) => leases.announce('okta', 'a', 'k', announcedCreate('a@x'))],
   [
     'finish',
     async ({ leases }) => {

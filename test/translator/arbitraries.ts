@@ -317,6 +317,6 @@ export const anyTraveler: fc.Arbitrary<TravelUser> = fc
 /** Fields that any rules may have applied. */
 export const anyApplied: fc.Arbitrary<AppliedFields> = fc.dictionary(
   fc.constantFrom(...fieldKeys, 'archived', 'roles.guest', 'customFields.cf-title', 'customFields.cf-skills'),
-  fc.record({ sent: likely, answered: likely, source: likely }),
+  fc.record({ sent: likely, seen: likely, source: likely }),
   { maxKeys: 5 },
 );

@@ -215,7 +215,7 @@ function without(some: Json | undefined, others: Json): string[] {
 function appliedFrom({ fields }: Translation): AppliedFields {
   const entries = Object.entries(fields).flatMap(([key, wanted]) =>
     wanted.kind === 'value'
-      ? [[key, { sent: wanted.value, answered: wanted.value, source: wanted.source }] as const]
+      ? [[key, { sent: wanted.value, seen: wanted.value, source: wanted.source }] as const]
       : [],
   );
   return Object.fromEntries(entries);

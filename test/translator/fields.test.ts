@@ -3,16 +3,16 @@ import { toTravelUser } from '../../src/adapter/traveler.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { extensionField, fields, travelExtensionAttributes } from '../../src/translator/fields.ts';
 import { mappingSchemaFor, parseMapping } from '../../src/translator/mapping/mapping-file.ts';
-import { findDrift, makePlan, type Plan, toAppliedFields } from '../../src/translator/plan.ts';
+import { findDrift, makePlan } from '../../src/translator/plan.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { compileRules, type Rules } from '../../src/translator/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type { AppliedFields, ScimUserMapping } from '../../src/translator/translation.ts';
+import type { AppliedFields, Plan, ScimUserMapping } from '../../src/translator/translation.ts';
 import { readField, removableKeys, type TravelUser } from '../../src/translator/traveler.ts';
 import { toNewTraveler, toTravelerChange } from '../../src/translator/traveler-change.ts';
 import { readCountry } from '../../src/translator/values/countries.ts';
-import { lookups, mappingOf } from '../fixtures/translator.ts';
+import { afterPlan, lookups, mappingOf } from '../fixtures/translator.ts';
 
 const travel = 'urn:ietf:params:scim:schemas:extension:travel:2.0:User';
 
@@ -64,8 +64,8 @@ describe('a field that is added as one row', () => {
   it('is read back from the response of the travel API, so that it is not sent twice', () => {
     const plan = planFor(userWith('France'));
     const traveler = travelerWith({ homeAirportCountry: 'FRA', archived: false });
-    const applied = toAppliedFields({}, plan, traveler);
-    expect(applied).toMatchObject({ homeAirportCountry: { sent: 'FR', answered: 'FRA', source: 'France' } });
+    const applied = afterPlan({}, plan, traveler, undefined);
+    expect(applied).toMatchObject({ homeAirportCountry: { sent: 'FR', seen: 'FRA', source: 'France' } });
     expect(planFor(userWith('France'), { applied, observed: traveler })).toMatchObject({
       set: {},
       remove: [],
@@ -80,7 +80,7 @@ describe('a field that is added as one row', () => {
   });
 
   it('is reported as drift when it is changed in the travel service', () => {
-    const applied = { homeAirportCountry: { sent: 'FR', answered: 'FR', source: 'France' } };
+    const applied = { homeAirportCountry: { sent: 'FR', seen: 'FR', source: 'France' } };
     expect(findDrift(applied, travelerWith({ homeAirportCountry: 'DE' }))).toMatchObject([
       { field: 'homeAirportCountry', code: 'drift', value: 'DE' },
     ]);
@@ -88,7 +88,7 @@ describe('a field that is added as one row', () => {
   });
 
   it('is removed from the traveler when the attribute goes away', () => {
-    const applied = { homeAirportCountry: { sent: 'FR', answered: 'FR', source: 'France' } };
+    const applied = { homeAirportCountry: { sent: 'FR', seen: 'FR', source: 'France' } };
     const plan = planFor({ userName: 'ada@x.example' }, { applied });
     expect(toTravelerChange(plan, undefined)).toMatchObject({ homeAirportCountry: null });
     expect(removableKeys(travelerWith({ homeAirportCountry: 'FR' }), table)).toEqual(['homeAirportCountry']);

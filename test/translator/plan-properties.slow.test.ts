@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { makePlan, type Plan, toAppliedFields } from '../../src/translator/plan.ts';
+import { makePlan } from '../../src/translator/plan.ts';
 import type { Rules } from '../../src/translator/rules.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type { AppliedFields, WantedField } from '../../src/translator/translation.ts';
+import type { AppliedFields, Plan, WantedField } from '../../src/translator/translation.ts';
 import { hasValue, readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { runs } from '../fixtures/runs.ts';
-import { applyPlan, lookups, rulesOf } from '../fixtures/translator.ts';
+import { afterPlan, applyPlan, lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler, anyUser } from './arbitraries.ts';
 
 const references = new Map([['m-1', { travelId: 't-1' }]]);
@@ -26,7 +26,7 @@ function reconciled(
   const wanted = toTravel(rules, user, { lookups, references, applied }).fields;
   const done = makePlan({ applied, refused: {}, wanted, observed: traveler, basis: '', rules });
   const after = applyPlan(done, traveler);
-  return { applied: toAppliedFields(applied, done, after), traveler: after, done, wanted };
+  return { applied: afterPlan(applied, done, after, traveler), traveler: after, done, wanted };
 }
 
 const anyHistory = fc.record({ user: anyUser, mapping: anyMapping });
@@ -84,7 +84,7 @@ it('when the mapping rules are removed, their fields keep their values and are r
       // A role that the traveler had before a rule gave it is left to the travel service.
       const roles = done.released.filter((key) => key.startsWith('roles.'));
       expect(done.released.filter((key) => !roles.includes(key))).toEqual(kept);
-      expect(roles.filter((key) => !before.applied[key]?.preexisting)).toEqual([]);
+      expect(roles.filter((key) => before.applied[key]?.before !== true)).toEqual([]);
       for (const key of kept) expect(readField(traveler, key)).toEqual(readField(before.traveler, key));
     }),
   );

@@ -237,7 +237,7 @@ describe('the trace', () => {
     const mapping = {
       scimUserMapping: [{ scimAttribute: 'urn:corp:hr:1.0:Person:skills', customField: 'Skills' }],
     };
-    const applied = { 'customFields.cf-skills': { sent: [], answered: [], source: skills } };
+    const applied = { 'customFields.cf-skills': { sent: [], seen: [], source: skills } };
     const entries = traceOf(
       'customFields.cf-skills',
       { 'urn:corp:hr:1.0:Person': { skills } },

@@ -116,7 +116,7 @@ describe('the source of a field', () => {
   });
 
   it('is the value that was resolved before, so that the applied value stays', () => {
-    const applied = { managerId: { sent: 't-8', answered: 't-8', source: 'boss@x.example' } };
+    const applied = { managerId: { sent: 't-8', seen: 't-8', source: 'boss@x.example' } };
     expect(translate(userWithManager, { applied }).fields.managerId).toEqual({
       kind: 'unresolved',
       source: 'boss@x.example',

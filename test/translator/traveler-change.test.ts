@@ -1,10 +1,6 @@
 import type { Json } from '../../src/schema/resource.ts';
-import {
-  findInvalidFields,
-  findUnsendableValues,
-  type Plan,
-  type RefusedChange,
-} from '../../src/translator/plan.ts';
+import { findInvalidFields, findUnsendableValues, type RefusedChange } from '../../src/translator/plan.ts';
+import type { Plan } from '../../src/translator/translation.ts';
 import type { CustomFieldValue, TravelUser } from '../../src/translator/traveler.ts';
 import { toNewTraveler, toTravelerChange } from '../../src/translator/traveler-change.ts';
 

@@ -51,9 +51,9 @@ export function foreignValues({ gapMs, runtime: { now, log } }: ForeignValuesDep
 
 /** True if the traveler was seen with a value in an owned field that was not seen before, and that the bridge did not send. */
 function hasForeignValue(identity: Identity): boolean {
-  const { claimed, applied, observed, progress, version, findings } = identity;
-  const isSettled = claimed && progress.settledVersion === version && progress.announced === undefined;
-  if (!isSettled || !observed || progress.late) return false;
+  const { claimed, applied, observed, progress, version, findings, readAgainAt } = identity;
+  const isSettled = claimed && progress.settledVersion === version && readAgainAt === undefined;
+  if (!isSettled || !observed) return false;
   const isKnown = (field: string) => findings.some((one) => one.code === 'drift' && one.field === field);
   return findDrift(applied, observed).some(
     ({ field, value = null }) => !isKnown(field) && !isEqualJson(value, applied[field]?.sent ?? null),

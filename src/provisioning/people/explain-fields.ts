@@ -1,5 +1,5 @@
 import type { Json } from '../../schema/resource.ts';
-import { isDrift } from '../../translator/plan.ts';
+import { isDrift } from '../../translator/field-records.ts';
 import { expandTrace } from '../../translator/trace.ts';
 import type { FieldKey, Lookups, TraceEntry } from '../../translator/translation.ts';
 import { readField, removableKeys, requiredKeys } from '../../translator/traveler.ts';
@@ -42,7 +42,10 @@ export interface ExplainedField {
   refusal?: string;
 }
 
-type Explained = Pick<Identity, 'trace' | 'applied' | 'refused' | 'observed' | 'progress' | 'origin'>;
+type Explained = Pick<
+  Identity,
+  'trace' | 'applied' | 'refused' | 'observed' | 'progress' | 'origin' | 'findings'
+>;
 
 /**
  * Explains every field for which the identity provider, the bridge or the travel service has a value, in the order of
@@ -60,13 +63,12 @@ export function explainFields(identity: Explained): ExplainedField[] {
   });
 }
 
-function fieldKeys({ applied, observed, refused, progress }: Explained, entries: TraceEntry[]): FieldKey[] {
+function fieldKeys({ applied, observed, refused }: Explained, entries: TraceEntry[]): FieldKey[] {
   return [
     ...new Set([
       ...entries.map(({ field }) => field),
       ...Object.keys(applied),
       ...Object.keys(refused),
-      ...Object.keys(progress.announced ?? {}),
       ...(observed ? [...requiredKeys, ...removableKeys(observed)] : []),
     ]),
   ];
@@ -80,25 +82,26 @@ type FieldValues = Pick<
 function valuesOf({ applied, observed }: Explained, field: FieldKey, rules: TraceEntry[]): FieldValues {
   const used = rules.findLast(({ before }) => before !== undefined);
   const entry = applied[field];
-  const isSpelledAlike = entry === undefined || isEqualJson(entry.answered, entry.sent);
+  const isSpelledAlike = entry?.seen === undefined || isEqualJson(entry.seen, entry.sent);
   const set = rules.find(({ outcome }) => outcome === 'set');
   return {
     source: used?.before ?? entry?.source,
     // A trace names the role; the value of its field is true.
     wanted: set && field.startsWith('roles.') ? true : set?.after,
-    sent: entry?.preexisting ? undefined : entry?.sent,
-    answered: isSpelledAlike ? undefined : entry.answered,
+    // A value that was there before was never sent.
+    sent: entry && !isEqualJson(entry.before, entry.sent) ? entry.sent : undefined,
+    answered: isSpelledAlike ? undefined : entry.seen,
     observed: observed && readField(observed, field),
   };
 }
 
 function standingOf(identity: Explained, field: FieldKey, values: FieldValues): FieldStanding {
-  const { applied, observed, progress, refused, origin } = identity;
+  const { applied, observed, progress, refused, origin, findings } = identity;
   const entry = applied[field];
   if (field in refused) return 'refused';
-  const unconfirmed = progress.unconfirmed?.[field];
-  if (unconfirmed?.isNotApplied) return 'notApplied';
-  if (entry?.unsure || unconfirmed || field in (progress.announced ?? {})) return 'uncertain';
+  const tells = (code: string) => findings.some((one) => one.field === field && one.code === code);
+  if (tells('notApplied')) return 'notApplied';
+  if (tells('unconfirmed') || (entry && entry.seen === undefined)) return 'uncertain';
   if (entry === undefined) {
     if (values.wanted === undefined) return values.source === undefined ? 'foreign' : 'leftOut';
     return isFromImport({ origin, progress }, field) ? 'imported' : 'notSent';

@@ -120,7 +120,7 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
     ...{ mappingVersion: context.mappingVersion, mappingInForce: context.mappingInForce },
     predecessor: progress.predecessor,
     reconciledVersion: progress.settledVersion,
-    checkAt: nextCheckAt(progress),
+    checkAt: nextCheckAt(identity),
   };
   return {
     ...{ connection, id, state, version, attempts, createdAt, lastModified, rulesGeneration, fields },
@@ -232,14 +232,11 @@ function waitingVerdict(identity: Identity, { now, outage }: VerdictContext): Ve
 }
 
 /** Returns the address of a create that the travel API may still carry out, if the user has another address since. */
-function addressOfLateCreate(
-  { progress: { reservation, late }, trace }: Identity,
-  now: number,
-): string | undefined {
-  if (!reservation || !late || late.checkAt <= now) return undefined;
+function addressOfLateCreate({ creating, readAgainAt, trace }: Identity, now: number): string | undefined {
+  if (!creating || readAgainAt === undefined || readAgainAt <= now) return undefined;
   const rule = expandTrace(trace).find(({ field, outcome }) => field === 'email' && outcome === 'set');
-  const isOther = typeof rule?.after === 'string' && addressKey(rule.after) !== addressKey(reservation.email);
-  return isOther ? reservation.email : undefined;
+  const isOther = typeof rule?.after === 'string' && addressKey(rule.after) !== addressKey(creating.email);
+  return isOther ? creating.email : undefined;
 }
 
 /** The findings that say why a change is held. */

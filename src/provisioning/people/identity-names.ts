@@ -15,10 +15,9 @@ export function searchedNames(identity: Identity): string[] {
 }
 
 /** Returns the addresses that the travel service has received or may have received. */
-export function travelAddresses({ observed, creating, applied, progress }: Identity): string[] {
-  const { announced, late } = progress;
-  const sent = [applied.email?.sent, applied.email?.answered, applied.email?.source, announced?.email?.value];
-  return nonEmptyTexts(observed?.email, creating, ...sent, ...(late?.sent.email ?? []));
+export function travelAddresses({ observed, creating, applied }: Identity): string[] {
+  const sent = [applied.email?.sent, applied.email?.seen, applied.email?.source];
+  return nonEmptyTexts(observed?.email, creating?.email, ...sent);
 }
 
 /** Returns the values of a multi-valued attribute. */

@@ -111,7 +111,6 @@ function tombstoneOf(newcomer: Identity, { newId, now, wallClock }: JoinDeps['ru
   const deletedAt = wallClock();
   const writtenAt = now();
   const origin = { successor: toSuccessor('joined', newcomer) };
-  const sent = { archived: [false] };
   return {
     ...newcomer,
     ...{ id: newId(), version: 1, revision: 1, state: 'dirty', deletedAt, lastModified: deletedAt, origin },
@@ -123,6 +122,6 @@ function tombstoneOf(newcomer: Identity, { newId, now, wallClock }: JoinDeps['ru
       decision: undefined,
     },
     ...{ waitingFor: undefined, findings: [] },
-    ...{ writtenAt, progress: { late: { creates: [], sent, checkAt: writtenAt + LATE_MS } } },
+    ...{ writtenAt, progress: {}, readAgainAt: writtenAt + LATE_MS },
   };
 }

@@ -1,5 +1,6 @@
-import { resolveAnnounced } from '../../translator/announced.ts';
-import { emptyPlan, findDrift, type Plan, toAppliedFields } from '../../translator/plan.ts';
+import { beforeCall, doubted, withoutCall } from '../../translator/field-records.ts';
+import { emptyPlan, findDrift } from '../../translator/plan.ts';
+import type { Plan } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
@@ -10,46 +11,38 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   withFinding,
-  withoutAnnouncedCall,
-  withProgress,
+  withLinkedTraveler,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { chooseLeaverEmail } from './email/leaver-email.ts';
 import { holdDeparture, isKeptActive } from './guard.ts';
-import {
-  isLateCheckDue,
-  removeLateTravelers,
-  withLateCallsDoubted,
-  withLateCreate,
-  withoutLateCalls,
-} from './late-calls.ts';
 import { findOwnCreate } from './link/link-traveler.ts';
-import { withDriftMarked } from './ownership.ts';
-import { leaseDuration } from './run/lease.ts';
+import { sentCreateOf } from './own-create.ts';
+import { withDriftDoubted } from './ownership.ts';
+import {
+  fieldsToResend,
+  isReadDue,
+  withCallOpen,
+  withObservationCompared,
+  withObservedTraveler,
+} from './read-again.ts';
 import { referenceValuesOf } from './run/notify-dependents.ts';
 import {
-  announceAndPatch,
   announceCall,
   handlePatchFailure,
   leaseLostFailure,
   readTraveler,
   refuseOwnUser,
-  withObservedTraveler,
+  sendPatch,
   withoutLink,
 } from './traveler-calls.ts';
-import { isArchiveAccepted, isValueCheckDue, withConfirmedValues } from './unconfirmed-values.ts';
 
 /** Archives the traveler of a deleted SCIM user, or deletes it if the policy `deprovision` says so. */
 export function* archiveTraveler(context: ReconcileContext, begun: OutcomeDraft): Program<ReconcileResult> {
-  if (isLateCheckDue(context, begun)) {
-    const failure = yield* removeLateTravelers(context, begun);
-    if (failure) return endInFailure(begun, failure);
-  }
   const found = begun.travelId === undefined ? yield* findUnconfirmedTraveler(context, begun) : begun;
   if ('end' in found) return found;
   if (found.travelId !== undefined) return yield* archiveLinkedTraveler(context, found, found.travelId);
-  const checked = isLateCheckDue(context, found) ? withoutLateCalls(found) : found;
-  return endInState({ ...checked, creating: undefined }, 'synced');
+  return endInState(found, 'synced');
 }
 
 function* archiveLinkedTraveler(
@@ -60,28 +53,17 @@ function* archiveLinkedTraveler(
   const own = yield* refuseOwnUser(context, draft);
   if (own) return own;
   // An admin of the travel service may have reactivated the traveler or made it an administrator.
-  const current = mustReadBeforeArchive(context, draft)
+  const isRead = isReadDue(context, draft) || !isArchivedForDeletion(context, draft);
+  const current = isRead
     ? yield* readTraveler(context, draft, travelId)
-    : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
+    : withObservationCompared(context, draft);
   if (current === 'gone') return endInState(withoutLink(draft), 'synced');
   if ('end' in current) return current;
-  // Remove the late calls only after the traveler was read and compared with them.
-  const checked = isLateCheckDue(context, current) ? withoutLateCalls(current) : current;
-  const next = withDriftMarked(context, checked);
+  const drifted = withDriftDoubted(context, current);
+  const next = { ...drifted, applied: doubted(drifted.applied, fieldsToResend(context, current)) };
   return isArchivedForDeletion(context, next)
     ? yield* endAlreadyArchived(context, next, travelId)
     : yield* archiveIfAllowed(context, next, travelId);
-}
-
-/**
- * True if the traveler must be read before it is archived. Once the bridge has archived it for this deletion, a read is
- * not needed: the event feed and imports report later changes.
- */
-function mustReadBeforeArchive(context: ReconcileContext, draft: OutcomeDraft): boolean {
-  const { observed, progress } = draft;
-  const isKnown = observed !== undefined && progress.announced === undefined;
-  const isCheckDue = isLateCheckDue(context, draft) || isValueCheckDue(context, draft);
-  return !isKnown || isCheckDue || !isArchivedForDeletion(context, draft);
 }
 
 /**
@@ -92,8 +74,10 @@ function isArchivedForDeletion(
   { identity, connection }: ReconcileContext,
   { progress, applied: { archived } }: OutcomeDraft,
 ): boolean {
-  const isDone = progress.settledVersion === identity.version && archived?.sent === true && !archived.unsure;
-  return isDone && connection.policies.deprovision === 'archive';
+  const isSent = archived?.sent === true && archived.seen !== undefined;
+  return (
+    isSent && progress.settledVersion === identity.version && connection.policies.deprovision === 'archive'
+  );
 }
 
 function endAlreadyArchived(
@@ -146,25 +130,17 @@ export function* findUnconfirmedTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
 ): Program<OutcomeDraft | ReconcileResult> {
-  const { reservation, announced: fields = {} } = draft.progress;
-  const isOpen = draft.creating !== undefined && reservation !== undefined;
-  const known = isOpen ? withLateCreate(context, draft, { reservation, fields }) : draft;
-  const found = yield* findOwnCreate(context, known);
-  if ('kind' in found) return endInFailure(known, found);
-  const { draft: next, own } = found;
-  if (own) {
-    const { traveler: observed, create } = own;
-    const { rules } = context.rulesSnapshot;
-    // The values that the create has sent are owned: if the user returns, those that are no longer wanted are removed.
-    const applied = resolveAnnounced(draft.applied, create.fields, { observed, rules });
-    const linked = { ...withoutAnnouncedCall(next), travelId: observed.id, applied };
-    return withObservedTraveler(context, linked, observed);
-  }
-  // Keep the announced create until the last check for late calls: its traveler may still appear, and a user who
-  // returns in the meantime needs the record.
-  if (!isOpen) return next;
-  const isAwaited = context.time.now < (next.progress.late?.checkAt ?? 0);
-  return isAwaited ? endInState(next, 'synced') : withoutAnnouncedCall(next);
+  const create = sentCreateOf(draft);
+  const idle = { ...draft, creating: undefined, readAgainAt: undefined };
+  if (!create) return idle;
+  const found = yield* findOwnCreate(context, draft, create);
+  if ('kind' in found) return endInFailure(draft, found);
+  const [own] = found.own;
+  // The values that the create has sent are owned: if the user returns, those that are no longer wanted are removed.
+  if (own) return withObservedTraveler(context, withLinkedTraveler(draft, own, create.applied), own);
+  // Keep the create until its traveler cannot appear any more: a user who returns in the meantime needs the record.
+  const isAwaited = context.time.now < (draft.readAgainAt ?? 0);
+  return isAwaited ? endInState(found.draft, 'synced') : { ...idle, applied: {} };
 }
 
 function* archiveOrDelete(
@@ -174,11 +150,12 @@ function* archiveOrDelete(
 ): Program<ReconcileResult> {
   if (context.connection.policies.deprovision === 'archive')
     return yield* sendArchive(context, draft, travelId);
-  const { time, connection } = context;
-  // The DELETE is sent after the commit of its announcement, and times out before its lease ends.
-  const announcing = withLateRemoval(context, draft, time.now + leaseDuration(connection));
-  if (!(yield* announceCall(context, announcing))) return endInFailure(draft, leaseLostFailure);
-  const sent = withLateRemoval(context, draft, time.now + connection.callTimeoutMs);
+  // Until the answer, nobody knows whether the traveler still exists.
+  const open = withCallOpen(context, {
+    ...draft,
+    applied: beforeCall(draft.applied, archivePlan, draft.observed),
+  });
+  if (!(yield* announceCall(context, open))) return endInFailure(draft, leaseLostFailure);
   const answer = yield* perform('removeTraveler', travelId);
   switch (answer.kind) {
     case 'ok':
@@ -196,7 +173,7 @@ function* archiveOrDelete(
     }
     case 'unauthorized':
     case 'unavailable': {
-      const kept = isOutcomeUnknown(answer) ? sent : draft;
+      const kept = isOutcomeUnknown(answer) ? open : draft;
       const isBare = answer.kind === 'unavailable' && answer.bareStatus !== undefined;
       return isBare
         ? yield* archiveMeanwhile(context, kept, { travelId, failure: answer })
@@ -236,46 +213,31 @@ const referredToFailure: TravelFailure = {
   text: 'other travelers still refer to the traveler',
 };
 
-/**
- * Notes the deletion as a late call, which the travel API may carry out until its time-out and then `lateMs` have passed. If the user returns
- * before, the traveler is read once more.
- */
-function withLateRemoval(
-  { connection }: ReconcileContext,
-  draft: OutcomeDraft,
-  timeoutAt: number,
-): OutcomeDraft {
-  const { late } = draft.progress;
-  const checkAt = Math.max(late?.checkAt ?? 0, timeoutAt + connection.lateMs);
-  return withProgress(draft, { late: { creates: [], sent: {}, ...late, checkAt } });
-}
-
 function* sendArchive(
   context: ReconcileContext,
   draft: OutcomeDraft,
   travelId: string,
 ): Program<ReconcileResult> {
-  const archived = { value: true, source: false };
+  const { observed } = draft;
   // A check of this departure found that it was not applied. The next attempt to send it has its own time.
   const isRepeated = draft.progress.settledVersion === context.identity.version && isArchiveAccepted(draft);
-  if (isRepeated) return endInState({ ...withoutAnnouncedCall(draft), creating: undefined }, 'synced');
-  if (draft.observed?.archived === true)
-    return endInState(
-      {
-        ...withoutAnnouncedCall(draft),
-        creating: undefined,
-        applied: toAppliedFields(draft.applied, { ...emptyPlan, adopt: { archived } }, draft.observed),
-      },
-      'synced',
-    );
-  const sent = yield* announceAndPatch(context, draft, {
-    travelId,
-    plan: { ...emptyPlan, set: { archived } },
-  });
-  if (!('failure' in sent)) return endInState({ ...sent.draft, creating: undefined }, 'synced');
+  if (isRepeated) return endInState(draft, 'synced');
+  if (observed?.archived === true) {
+    const adopt = { ...emptyPlan, adopt: archivePlan.set };
+    return endInState({ ...draft, applied: withoutCall(draft.applied, adopt, observed) }, 'synced');
+  }
+  const sent = yield* sendPatch(context, draft, { travelId, plan: archivePlan });
+  if (!('failure' in sent)) return endInState(sent.draft, 'synced');
   return handlePatchFailure(sent, (known) =>
     endInState(withFinding(known, findings.forbidden('archived')), 'refused'),
   );
+}
+
+const archivePlan: Plan = { ...emptyPlan, set: { archived: { value: true, source: false } } };
+
+/** True if the travel API has accepted that the traveler is archived, and does not show it. */
+function isArchiveAccepted({ applied: { archived } }: OutcomeDraft): boolean {
+  return archived?.sent === true && archived.seen === false;
 }
 
 /** Gives the traveler of a tombstone a parking address if another identity needs its address. An administrator keeps the address. */
@@ -300,8 +262,8 @@ function* sendEmail(
   { travelId, email: value }: { travelId: string; email: string },
 ): Program<ReconcileResult> {
   const plan: Plan = { ...emptyPlan, set: { email: { value, source: value } } };
-  const sent = yield* announceAndPatch(context, draft, { travelId, plan });
-  if (!('failure' in sent)) return { draft: { ...sent.draft, creating: undefined }, end };
+  const sent = yield* sendPatch(context, draft, { travelId, plan });
+  if (!('failure' in sent)) return { draft: sent.draft, end };
   return handlePatchFailure(sent, (known) => ({ draft: withRefusedEmail(context, known, value), end }));
 }
 

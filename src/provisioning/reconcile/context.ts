@@ -1,6 +1,4 @@
 import type { Json } from '../../schema/resource.ts';
-import type { AnnouncedFields } from '../../translator/announced.ts';
-import type { PlannedField } from '../../translator/plan.ts';
 import type {
   AppliedFields,
   FieldKey,
@@ -8,6 +6,7 @@ import type {
   RefusedFields,
   StoredTrace,
   Translation,
+  WantedField,
 } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
@@ -47,8 +46,6 @@ export type OutcomeDraft = Omit<
   Outcome,
   'trace' | 'rulesGeneration' | 'state' | 'attempts' | 'nextAttemptAt'
 > & {
-  /** The fields of this attempt's PATCHes that were answered, and the traveler that they changed. They are stored only with the outcome. */
-  answered?: { travelId: string; fields: AnnouncedFields };
   /** The trace of the translation after a link, if the traveler had applied fields. */
   trace?: StoredTrace;
 };
@@ -71,17 +68,17 @@ export interface ReconcileResult {
 }
 
 /** The wanted value of each field. The steps of a reconciliation set a field to `kept` if it must not be sent. */
-export type WantedFields = Record<FieldKey, PlannedField>;
+export type WantedFields = Record<FieldKey, WantedField>;
 
 /** True if two translations want the same of a field. */
-export function isSameWanted(one: PlannedField | undefined, other: PlannedField | undefined): boolean {
+export function isSameWanted(one: WantedField | undefined, other: WantedField | undefined): boolean {
   return (
     (one?.kind ?? 'absent') === (other?.kind ?? 'absent') &&
     isEqualJson(toComparable(one), toComparable(other))
   );
 }
 
-function toComparable(wanted: PlannedField | undefined): Json {
+function toComparable(wanted: WantedField | undefined): Json {
   if (wanted && 'value' in wanted) return [wanted.value ?? null, wanted.source];
   return wanted?.kind === 'unresolved' ? wanted.source : null;
 }
@@ -97,13 +94,14 @@ export interface SendableFields {
  * translation in place of the stored ones.
  */
 export function newDraft(identity: Identity, translation: Pick<Translation, 'findings'>): OutcomeDraft {
-  const { travelId, applied, refused, observed, creating, progress } = identity;
+  const { travelId, applied, refused, observed, creating, readAgainAt, progress } = identity;
   return {
     travelId,
     applied,
     refused,
     observed,
     creating,
+    readAgainAt,
     waitingFor: undefined,
     progress,
     hold: undefined,
@@ -162,28 +160,30 @@ export function unlessEmpty<T extends object>(record: T): T | undefined {
   return Object.keys(record).length === 0 ? undefined : record;
 }
 
-/** Returns the draft without the announced call, once the outcome of the call is known. */
-export function withoutAnnouncedCall(draft: OutcomeDraft): OutcomeDraft {
-  return withProgress(draft, { announced: undefined, callEndsBy: undefined, reservation: undefined });
-}
-
 /**
- * Returns the draft of an identity that was just linked to a traveler, with the fields that were already applied to
- * that traveler.
+ * Returns the draft of an identity that was just linked to a traveler, with the records of its fields. A create that may still make another
+ * traveler stays.
  */
 export function withLinkedTraveler(
   draft: OutcomeDraft,
   traveler: TravelUser,
   applied: AppliedFields,
 ): OutcomeDraft {
-  const linked = { ...draft, travelId: traveler.id, observed: traveler, applied, creating: undefined };
-  return withoutAnnouncedCall(linked);
+  const creating = draft.readAgainAt === undefined ? undefined : draft.creating;
+  return { ...draft, travelId: traveler.id, observed: traveler, applied, creating };
 }
 
 /** True if the travel API may have carried out the call although it failed, for example after a time-out. */
 export function isOutcomeUnknown(failure: TravelFailure): boolean {
   if (failure.kind !== 'unavailable') return false;
   return failure.isDoubtful === true || (!failure.isRejected && !failure.isThrottled);
+}
+
+/** A value that the travel API has refused; null for a removal. */
+export interface Refusal {
+  key: FieldKey;
+  value: Json;
+  reason: string;
 }
 
 /**
@@ -193,14 +193,10 @@ export function isOutcomeUnknown(failure: TravelFailure): boolean {
 export function withRefusals(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  refusals: { key: FieldKey; reason: string; wanted: WantedFields }[],
+  refusals: Refusal[],
 ): OutcomeDraft {
   const added: RefusedFields = {};
-  for (const { key, reason, wanted } of refusals) {
-    const field = wanted[key];
-    // Null means that the removal of the value was refused.
-    const value = field && 'value' in field ? (field.value ?? null) : null;
+  for (const { key, value, reason } of refusals)
     added[key] = { value, basis: context.rulesSnapshot.version, reason };
-  }
   return { ...draft, refused: { ...draft.refused, ...added } };
 }

@@ -1,10 +1,9 @@
-import { toAnnouncedFields } from '../../translator/announced.ts';
-import { findInvalidFields, makePlan, type Plan, toAppliedFields } from '../../translator/plan.ts';
-import type { Finding } from '../../translator/translation.ts';
-import type { TravelerChange } from '../../translator/traveler.ts';
+import { beforeCall } from '../../translator/field-records.ts';
+import { emptyPlan, findInvalidFields, makePlan } from '../../translator/plan.ts';
+import type { AppliedFields, Finding, Plan } from '../../translator/translation.ts';
 import { toNewTraveler } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
-import type { Identity } from '../identity.ts';
+import { type Identity, isInactive } from '../identity.ts';
 import { isLeaver } from '../people/takeover.ts';
 import { type CreateAnswer, refusalReason, type TravelFailure } from '../travel-ports.ts';
 import {
@@ -17,67 +16,52 @@ import {
   type WantedFields,
   withFinding,
   withLinkedTraveler,
-  withoutAnnouncedCall,
-  withProgress,
   withRefusals,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
 import { addressKey, findEmailHolders, isParkingAddress, withEmailWait } from './email/addresses.ts';
 import { withEmailWaitForHolder } from './email/conflicts.ts';
-import {
-  isLateCheckDue,
-  isSameCreate,
-  type UnconfirmedCreate,
-  withAnnouncedCreate,
-  withoutLateCalls,
-} from './late-calls.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link/link-traveler.ts';
+import { type SentCreate, sentCreateOf } from './own-create.ts';
+import { withAnswer, withCallOpen } from './read-again.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
-import { withAnsweredValues } from './unconfirmed-values.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
 /** The number of creates in one attempt. Each create omits the fields that the travel API refused in the one before. */
 const ROUNDS = 6;
 /**
- * The number of attempts after a create got 409 although no traveler has the address: the traveler of an earlier create
- * may still appear.
- */
-const MAX_CONFLICT_ATTEMPTS = 5;
-
-/**
- * Links an identity to a traveler. If an earlier create has no known outcome, its traveler is searched first. Otherwise the create is sent
- * without a search; a 409 leads to the traveler that already has the address. The create is announced in the store before it is sent, so
- * that its traveler is found again after a crash; a second one that a repeated create has made is removed at the check for late calls.
+ * Links an identity to a traveler. If an earlier create has no known outcome, its traveler is searched first, and the create is repeated only
+ * as it was sent. Otherwise the create is sent without a search; a 409 leads to the traveler that already has the address. The create is
+ * committed before it is sent, so that its traveler is found again after a crash.
  */
 export function* linkOrCreateTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
 ): Program<ReconcileResult | TravelerGone> {
-  const { reservation, announced } = draft.progress;
-  if (draft.creating === undefined || !reservation)
-    return yield* createTraveler(context, { ...draft, applied: {} }, { rounds: ROUNDS, free: undefined });
-  const found = yield* linkOwnCreate(context, draft, { reservation, fields: announced ?? {} });
+  const create = sentCreateOf(draft);
+  if (!create)
+    return yield* createTraveler(context, { ...draft, applied: {} }, { rounds: ROUNDS, isChecked: false });
+  const found = yield* linkOwnCreate(context, draft, create);
   if (found === 'gone' || 'end' in found) return found;
-  const [first] = candidateEmails(context);
-  const isSameAddress = first !== undefined && addressKey(first) === addressKey(reservation.email);
-  const isFree = found.found === 'none';
-  // A create with the same address may be repeated at once, because the travel API keeps addresses unique. With another
-  // address, the repetition could create a second traveler.
-  const checkAt = found.draft.progress.late?.checkAt ?? 0;
-  if (isFree && !isSameAddress && context.time.now < checkAt)
-    return endInFailure(found.draft, lateCreateFailure, checkAt);
-  const checked = isLateCheckDue(context, found.draft) ? withoutLateCalls(found.draft) : found.draft;
-  const next = withoutAnnouncedCall({ ...checked, applied: {} });
-  return yield* createTraveler(context, next, {
-    rounds: ROUNDS,
-    free: isFree ? reservation.email : undefined,
-  });
+  if (isCreateAwaited(context, found.draft)) {
+    // For who has left meanwhile no traveler is made that is in use; whether there is one is known once the wait is over.
+    const isLeaver = isInactive(context.identity) && create.applied['archived']?.sent !== true;
+    if (isLeaver) return endInState(found.draft, 'synced');
+    // Whoever has a former address of the person need not be the person.
+    const [wanted = ''] = candidateEmails(context);
+    if (addressKey(wanted) !== addressKey(create.creating.email))
+      return endInFailure(found.draft, lateCreateFailure, found.draft.readAgainAt);
+    const again = sentCreateOf(found.draft) ?? create;
+    return yield* sendCreate(context, found.draft, { ...again, rounds: ROUNDS });
+  }
+  const ended = { ...found.draft, applied: {}, creating: undefined, readAgainAt: undefined };
+  return yield* createTraveler(context, ended, { rounds: ROUNDS, isChecked: found.found === 'none' });
 }
 
-const lateCreateFailure: TravelFailure = {
-  kind: 'unavailable',
-  text: 'a create was announced under another address and its traveler may still appear',
-};
+/** True while a create without an answer may still make a traveler. */
+function isCreateAwaited({ time }: ReconcileContext, { readAgainAt }: OutcomeDraft): boolean {
+  return readAgainAt !== undefined && time.now < readAgainAt;
+}
 
 /** Returns the addresses to try: the wanted one, then the userName in case another traveler has the wanted one. */
 /** Returns the addresses of the user that a traveler may have, the wanted one first. */
@@ -91,73 +75,84 @@ export function candidateEmails(context: ReconcileContext): string[] {
 
 interface CreateRound {
   rounds: number;
-  /** An address that no traveler had when the travel API was last searched. */
-  free: string | undefined;
+  /** True if the travel API was just searched and no traveler has the address. */
+  isChecked: boolean;
 }
 
 function* createTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { rounds, free }: CreateRound,
+  { rounds, isChecked }: CreateRound,
 ): Program<ReconcileResult | TravelerGone> {
+  if (draft.creating && isCreateAwaited(context, draft))
+    return endInFailure(draft, lateCreateFailure, draft.readAgainAt);
   const { draft: addressed, email } = yield* chooseEmail(context, draft);
   if (email === undefined) return endWithoutEmail(context, addressed);
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
-  if (free === undefined && wasLinkRefused(context)) {
+  if (!isChecked && wasLinkRefused(context)) {
     const linked = yield* linkExisting(context, addressed, { email, create: undefined, rounds });
     if (linked !== 'none') return linked;
   }
-  const wanted = wantedFieldsWithEmail(context, email);
   const next = makePlan({
     applied: {},
     refused: addressed.refused,
-    wanted,
+    wanted: wantedFieldsWithEmail(context, email),
     observed: undefined,
     basis: context.rulesSnapshot.version,
     rules: context.rulesSnapshot.rules,
   });
-  const begunAt = context.time.now;
-  const create = yield* toUnconfirmedCreate(context, addressed, { email, next, free });
-  const announced = withAnnouncedCreate(addressed, create);
-  const announcement = yield* announceCreate(announced, email);
+  const { server: at } = context.time;
+  const key = yield* perform('newId');
+  const creating = { email, key, ...(at === undefined ? {} : { at }) };
+  const applied = beforeCall({}, next, undefined);
+  return yield* sendCreate(context, addressed, { creating, applied, rounds });
+}
+
+/** Commits a create and sends it. */
+function* sendCreate(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  tried: SentCreate & { rounds: number },
+): Program<ReconcileResult | TravelerGone> {
+  const { creating, applied, rounds } = tried;
+  const { email, key } = creating;
+  const sent = { ...draft, creating, applied };
+  const open = withCallOpen(context, sent);
+  const announcement = yield* announceCreate(open, email);
   if (announcement === 'taken')
-    return yield* createTraveler(context, withTakenEmail(addressed, email), { rounds: rounds - 1, free });
-  if (announcement === 'lost') return endInFailure(addressed, leaseLostFailure);
-  const traveler = toNewTraveler(next);
-  const answer = yield* perform('createTraveler', traveler, create.reservation.key);
-  if (answer.kind === 'ok') return yield* continueCreated(context, announced, next, answer);
-  return yield* handleCreateFailure(context, announced, {
-    create,
-    wanted,
-    failure: answer,
-    rounds,
-    plan: next,
-    traveler,
-    begunAt,
-  });
+    return yield* createTraveler(context, withTakenEmail(draft, email), {
+      rounds: rounds - 1,
+      isChecked: false,
+    });
+  if (announcement === 'lost') return endInFailure(draft, leaseLostFailure);
+  const plan = planOfCreate(applied);
+  const answer = yield* perform('createTraveler', toNewTraveler(plan), key);
+  if (answer.kind === 'ok') return yield* continueCreated(context, sent, plan, answer);
+  if (isOutcomeUnknown(answer)) return endInFailure(open, answer);
+  return yield* handleCreateFailure(context, draft, { ...tried, plan, failure: answer });
+}
+
+/** The plan of a create, from the records that were committed before it: if it is repeated, it is sent as it was. */
+function planOfCreate(applied: AppliedFields): Plan {
+  const set = Object.entries(applied).map(
+    ([key, { sent, source }]) => [key, { value: sent, source }] as const,
+  );
+  return { ...emptyPlan, set: Object.fromEntries(set) };
 }
 
 /** Links the new traveler. If the request failed that should have archived it, the attempt ends, and the next one sends it again. */
 function* continueCreated(
   context: ReconcileContext,
-  announced: OutcomeDraft,
-  next: Plan,
-  { value, notArchived }: Extract<CreateAnswer, { kind: 'ok' }>,
+  sent: OutcomeDraft,
+  plan: Plan,
+  { value: answer, notArchived }: Extract<CreateAnswer, { kind: 'ok' }>,
 ): Program<ReconcileResult | TravelerGone> {
-  const applied = toAppliedFields({}, next, value);
-  if (!notArchived) {
-    const linked = withLinkedTraveler(announced, value, applied);
-    const checked = withAnsweredValues(context, linked, { plan: next, before: {} });
-    return yield* updateTraveler(context, checked, { isFresh: true });
-  }
-  const { archived: _, ...set } = next.set;
-  const open = applied['archived'] && { archived: { ...applied['archived'], unsure: true as const } };
-  const linked = withLinkedTraveler(announced, value, { ...applied, ...open });
-  return endInFailure(
-    withAnsweredValues(context, linked, { plan: { ...next, set }, before: {} }),
-    notArchived,
-  );
+  const linked = withLinkedTraveler(sent, answer, sent.applied);
+  if (!notArchived)
+    return yield* updateTraveler(context, withAnswer(context, linked, { plan, answer }), { isFresh: true });
+  const { archived: _, ...set } = plan.set;
+  return endInFailure(withAnswer(context, linked, { plan: { ...plan, set }, answer }), notArchived);
 }
 
 /**
@@ -178,37 +173,18 @@ function wasLinkRefused({ identity }: ReconcileContext): boolean {
 function* linkExisting(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, create, rounds }: { email: string; create: UnconfirmedCreate | undefined; rounds: number },
+  { email, create, rounds }: { email: string; create: SentCreate | undefined; rounds: number },
 ): Program<ReconcileResult | TravelerGone | 'none'> {
-  for (const earlier of unconfirmedCreatesFor(draft, email)) {
-    const own = yield* linkOwnCreate(context, draft, earlier);
-    if (own === 'gone' || 'end' in own) return own;
-  }
   const linked = yield* linkExistingTraveler(context, draft, { email, create });
-  const next = { rounds: rounds - 1, free: undefined };
+  const next = { rounds: rounds - 1, isChecked: false };
   if (linked === 'erased')
     return yield* createTraveler(context, withTakenEmail(draft, email, findings.erasedTraveler(email)), next);
   if (linked === 'taken') return yield* createTraveler(context, withTakenEmail(draft, email), next);
   if (linked === 'none' || linked === 'gone' || 'end' in linked) return linked;
-  if (linked.email === 'free') return yield* createTraveler(context, linked.draft, { ...next, free: email });
+  if (linked.email === 'free')
+    return yield* createTraveler(context, linked.draft, { ...next, isChecked: true });
   const waiting = withTakenEmail(linked.draft, email);
   return yield* createTraveler(context, waiting, next);
-}
-
-/**
- * Returns the create that is about to be sent. Its key is that of an earlier one with an unknown outcome, if this one repeats it, else a
- * new one.
- */
-function* toUnconfirmedCreate(
-  context: ReconcileContext,
-  { progress }: OutcomeDraft,
-  { email, next, free }: { email: string; next: Plan; free: string | undefined },
-): Program<UnconfirmedCreate> {
-  const wasFree = free !== undefined && addressKey(free) === addressKey(email);
-  const fields = toAnnouncedFields(next, {}, undefined);
-  const earlier = progress.late?.creates.find((one) => isSameCreate(one, { reservation: { email }, fields }));
-  const key = earlier?.reservation.key ?? (yield* perform('newId'));
-  return { reservation: { email, wasFree, reservedAt: context.time.server, key }, fields };
 }
 
 /**
@@ -216,10 +192,11 @@ function* toUnconfirmedCreate(
  * waits for the address and ends the attempt.
  */
 function* announceCreate(
-  { progress, waitingFor }: OutcomeDraft,
+  { creating, applied, readAgainAt, progress, waitingFor }: OutcomeDraft,
   email: string,
 ): Program<'done' | 'lost' | 'taken'> {
-  const announcement = { creating: email, progress };
+  const call = { isCall: true as const, travelId: undefined };
+  const announcement = { ...call, creating, applied, readAgainAt, progress };
   const first = yield* perform('announce', announcement);
   if (first !== 'taken' || waitingFor !== undefined) return first;
   yield* perform('waitForEmail', email);
@@ -301,107 +278,83 @@ export function wantedFieldsWithEmail(context: ReconcileContext, email: string):
   return { ...context.translation.fields, email: { kind: 'value', value: email, source } };
 }
 
-interface FailedCreate {
-  create: UnconfirmedCreate;
-  wanted: WantedFields;
+interface FailedCreate extends SentCreate {
   failure: TravelFailure;
   rounds: number;
   plan: Plan;
-  traveler: TravelerChange;
-  /** The time of the reservation by `now`. */
-  begunAt: number;
 }
 
+/** Handles a create that the travel API has answered without making a traveler. `draft` is that before the create. */
 function* handleCreateFailure(
   context: ReconcileContext,
-  announced: OutcomeDraft,
+  before: OutcomeDraft,
   tried: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
-  const { failure, wanted, rounds } = tried;
-  const draft = withoutAnnouncedCall(announced);
+  const { failure, applied, rounds } = tried;
+  const draft = { ...before, applied: {}, creating: undefined };
   switch (failure.kind) {
     case 'conflict':
-      return yield* handleCreateConflict(context, draft, tried);
+      return yield* handleCreateConflict(context, before, tried);
     case 'invalid': {
-      const named = findInvalidFields(
-        failure.fields.map(({ field }) => field),
-        tried.plan,
-        tried.traveler,
-      );
+      const names = failure.fields.map(({ field }) => field);
+      const named = findInvalidFields(names, tried.plan, toNewTraveler(tried.plan));
       const reason = refusalReason(failure);
       if (named.length === 0) {
         const noted = withFinding(draft, findings.refused('*', undefined, reason || 'no field was named'));
-        return endInState({ ...noted, creating: undefined }, 'pending');
+        return endInState(noted, 'pending');
       }
-      const remaining = withRefusals(
-        context,
-        draft,
-        named.map((key) => ({ key, reason, wanted })),
-      );
-      return yield* createTraveler(context, remaining, { rounds: rounds - 1, free: undefined });
+      const refusals = named.map((key) => ({ key, reason, value: applied[key]?.sent ?? null }));
+      const remaining = withRefusals(context, draft, refusals);
+      return yield* createTraveler(context, remaining, { rounds: rounds - 1, isChecked: false });
     }
     case 'forbidden':
-      return endInState(withFinding({ ...draft, creating: undefined }, findings.forbidden('*')), 'refused');
+      return endInState(withFinding(draft, findings.forbidden('*')), 'refused');
     case 'notFound':
       return endInFailure(draft, {
         kind: 'unavailable',
         text: 'the travel API does not know its users collection (404)',
       });
     case 'unauthorized':
-      return endInFailure(draft, failure);
     case 'unavailable':
-      return endInFailure(
-        isOutcomeUnknown(failure) ? withTimeOfReservation(context, announced, tried) : draft,
-        failure,
-      );
+      return endInFailure(before, failure);
   }
 }
 
-/** If the first answer of the travel API is the failure of this create, its time is that of the reservation, except for the wait. */
-function withTimeOfReservation(
-  { time }: ReconcileContext,
-  draft: OutcomeDraft,
-  { begunAt }: FailedCreate,
-): OutcomeDraft {
-  const { reservation } = draft.progress;
-  if (!reservation || reservation.reservedAt !== undefined || time.server === undefined) return draft;
-  const reservedAt = time.server - (time.now - begunAt);
-  return withProgress(draft, { reservation: { ...reservation, reservedAt } });
-}
-
 /**
- * After a 409: links the traveler of an earlier create whose answer was lost, or a traveler that already existed. If
- * neither is possible, the identity waits for the address.
+ * After a 409: links the traveler that the create has made although its answer was lost, or one that already existed. If neither is possible,
+ * the identity waits for the address. While an earlier create without an answer may still make a traveler, no other address is sent.
  */
 function* handleCreateConflict(
   context: ReconcileContext,
-  draft: OutcomeDraft,
-  { create, rounds }: FailedCreate,
+  before: OutcomeDraft,
+  { creating, applied, rounds }: FailedCreate,
 ): Program<ReconcileResult | TravelerGone> {
-  const { email } = create.reservation;
-  // That the address was free before proves nothing here: another system may have created a traveler since.
-  const refused = { ...create, reservation: { ...create.reservation, wasFree: false } };
+  const { email } = creating;
   // Save the wait before the search: if the address is freed from now on, this identity becomes dirty.
-  if (draft.waitingFor === undefined) yield* perform('waitForEmail', email);
-  const linked = yield* linkExisting(context, draft, { email, create: refused, rounds });
+  if (before.waitingFor === undefined) yield* perform('waitForEmail', email);
+  const { wasFree: _, ...refused } = creating;
+  const isOpen = isCreateAwaited(context, before);
+  // That the address was free before proves nothing after a single create: another system may have created a traveler since.
+  const create = { creating: isOpen ? creating : refused, applied };
+  const draft = isOpen ? before : { ...before, applied: {}, creating: undefined };
+  const linked = yield* linkExisting(context, draft, { email, create, rounds });
   if (linked !== 'none') return linked;
-  // The other traveler may have just lost the address, or the traveler of our own create is not visible yet.
-  const maxAttempts = unconfirmedCreatesFor(draft, email).length > 0 ? MAX_CONFLICT_ATTEMPTS : 2;
+  if (isOpen) return endInFailure(before, lateCreateFailure, before.readAgainAt);
+  // The other traveler may have just lost the address.
   const isKnown = context.identity.waitingFor === addressKey(email);
-  if (!isKnown && context.identity.attempts + 1 < maxAttempts)
+  if (!isKnown && context.identity.attempts === 0)
     return endInFailure(draft, {
       kind: 'unavailable',
       text: 'a create met a conflict, yet nobody has the address',
     });
   const waiting = withTakenEmail(draft, email, findings.unfindableEmail(email));
-  return yield* createTraveler(context, waiting, { rounds: rounds - 1, free: undefined });
+  return yield* createTraveler(context, waiting, { rounds: rounds - 1, isChecked: false });
 }
 
-/** The earlier creates with this address whose outcome is unknown. */
-function unconfirmedCreatesFor({ progress }: OutcomeDraft, email: string) {
-  const creates = progress.late?.creates ?? [];
-  return creates.filter(({ reservation }) => addressKey(reservation.email) === addressKey(email));
-}
+const lateCreateFailure: TravelFailure = {
+  kind: 'unavailable',
+  text: 'a create was sent under this address, and its traveler may still appear',
+};
 
 /**
  * Records that the address is taken. An identity that already waits for its preferred address keeps waiting for that

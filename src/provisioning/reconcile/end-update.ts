@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { findDrift, type Plan, toAppliedFields } from '../../translator/plan.ts';
-import type { AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
+import { afterRead, withoutCall } from '../../translator/field-records.ts';
+import { findDrift } from '../../translator/plan.ts';
+import type { AppliedFields, FieldKey, Finding, Plan } from '../../translator/translation.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from './context.ts';
 import { isParkingAddress } from './email/addresses.ts';
 import { earlierKeptRoleFindings, earlierLostValueFindings, withWrittenFields } from './ownership.ts';
-import { withReplacedSettled } from './replaced-values.ts';
 import { differencesFromBackup } from './restored/fields.ts';
 
 /** Ends the update when nothing is left to send: `synced`, `refused` if fields are refused, or `held`. */
@@ -15,7 +15,10 @@ export function endUpdate(
   { draft, fields }: SendableFields,
   next: Plan,
 ): ReconcileResult {
-  const applied = draft.observed ? toAppliedFields(draft.applied, next, draft.observed) : draft.applied;
+  const owned = withoutCall(draft.applied, next, draft.observed);
+  const isOpen = draft.readAgainAt !== undefined;
+  const { rules } = context.rulesSnapshot;
+  const applied = draft.observed ? afterRead(owned, draft.observed, { rules, isOpen }) : owned;
   const refused = Object.fromEntries(
     Object.entries(draft.refused).filter(
       ([key, { basis }]) =>
@@ -34,10 +37,9 @@ export function endUpdate(
   ];
   // A refused `archived` is not recorded, so that a repeated deactivation sends it again.
   const { archived: _, ...remembered } = refused;
-  const settled = withReplacedSettled(context, draft, { fields, released: next.released });
   const done = withWrittenFields(context, {
-    ...settled,
-    ...{ applied, refused: remembered, findings: allFindings, creating: undefined },
+    ...draft,
+    ...{ applied, refused: remembered, findings: allFindings },
   });
   if (done.hold) return endInState(done, 'held');
   return endInState(done, Object.keys(refused).length > 0 ? 'refused' : 'synced');
@@ -49,7 +51,7 @@ function isParkingDrift(
   { field, value }: Finding,
   { email }: AppliedFields,
 ): boolean {
-  const emails = [value, email?.answered];
+  const emails = [value, email?.seen];
   return field === 'email' && emails.some((one) => isParkingAddress(connection, String(one)));
 }
 
@@ -64,6 +66,9 @@ function isRefusalCurrent(
   if (key === 'email' && isParkingAddress(context.connection, String(refused)))
     return draft.waitingFor !== undefined || isInactive(context.identity);
   const field = fields[key];
-  if (field?.kind !== 'value' && field?.kind !== 'putBack') return refused === null && key in draft.applied;
+  const record = draft.applied[key];
+  // A removal, or a value from before the bridge owned the field.
+  if (field?.kind !== 'value')
+    return record !== undefined && (refused === null || isDeepStrictEqual(refused, record.before));
   return isDeepStrictEqual(field.value, refused);
 }

@@ -87,8 +87,7 @@ export function* admitDeparture({ connection, identity }: ReconcileContext): Pro
   // The departure was sent before, and not carried out: the travel API has accepted it without effect, or has created an inactive person
   // and then failed to archive it.
   const { archived } = identity.applied;
-  if (identity.progress.unconfirmed?.archived?.value === true) return true;
-  if (archived?.sent === true && archived.unsure) return true;
+  if (archived?.sent === true && archived.seen !== true) return true;
   if (wasHeldFor(identity, 'safetyValve') || identity.origin.statedDeparture?.isRepeated) return false;
   const valve = connection.policies.safetyValve;
   return !valve || (yield* perform('admitDeparture', valve));

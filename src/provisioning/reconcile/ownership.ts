@@ -1,19 +1,20 @@
 import { foldCase } from '../../schema/case-fold.ts';
+import { doubted } from '../../translator/field-records.ts';
 import {
   findDrift,
   findUnsendableValues,
   isKeptRole,
-  type Plan,
   type RefusedChange,
   type Unsendable,
 } from '../../translator/plan.ts';
-import type { AppliedFields, FieldKey, Finding, Translation } from '../../translator/translation.ts';
+import type { FieldKey, Finding, Plan, Translation } from '../../translator/translation.ts';
 import {
   type CustomFieldValue,
   readField,
   type TravelerChange,
   type TravelUser,
 } from '../../translator/traveler.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { TravelFailure } from '../travel-ports.ts';
 import {
@@ -55,7 +56,7 @@ export function withoutUnownedFields(context: ReconcileContext, draft: OutcomeDr
       key !== 'email' &&
       !isAdministratorRole(key)
     )
-      applied[key] = { sent: before.value, answered: before.value, source: before.source };
+      applied[key] = { sent: before.value, seen: before.value, source: before.source };
   }
   return { draft: { ...draft, applied }, fields };
 }
@@ -106,7 +107,10 @@ export function withWrittenFields(context: ReconcileContext, draft: OutcomeDraft
 
 /** True for a field that was sent, unless that is known from a restored backup only. */
 function isSent({ identity }: ReconcileContext, { applied }: OutcomeDraft, key: FieldKey): boolean {
-  return key in applied && !(isFromBackup(identity) && applied[key]?.unsure);
+  const [stored, record] = [identity.applied[key], applied[key]];
+  if (!record) return false;
+  const isAsStored = stored !== undefined && isEqualJson(stored.sent, record.sent);
+  return !(isFromBackup(identity) && isAsStored && stored.seen === undefined);
 }
 
 /**
@@ -190,7 +194,7 @@ export function withKeptRolesReported({ draft, fields }: SendableFields): Sendab
   const { applied, observed } = draft;
   const kept = Object.keys(applied).filter(
     (key) =>
-      isKeptRole(key, { applied }) &&
+      isKeptRole(key, applied) &&
       fields[key] === undefined &&
       observed !== undefined &&
       readField(observed, key) !== undefined,
@@ -228,22 +232,22 @@ const MAX_CORRECTIONS = 3;
 const HOUR_MS = 3_600_000;
 
 /**
- * Marks the fields that have drifted, so that the plan sends them again, if the connection corrects drift. A field that was
- * corrected three times within the last hour stays as it is.
+ * Marks the fields that have drifted as unknown, so that they are sent again, if the connection corrects drift, and counts them. A field that
+ * was corrected three times within the last hour stays as it is.
  */
-export function withDriftMarked(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  if (context.connection.policies.drift !== 'correct' || !draft.observed) return draft;
-  const now = context.time.now;
-  const corrections = recentCorrections(draft.progress.corrections ?? {}, now);
-  const applied: AppliedFields = { ...draft.applied };
-  for (const { field } of findDrift(draft.applied, draft.observed)) {
-    const entry = applied[field];
-    const times = corrections[field] ?? [];
-    if (!entry || times.length >= MAX_CORRECTIONS) continue;
-    applied[field] = { ...entry, unsure: true };
-    corrections[field] = [...times, now];
-  }
-  return withProgress({ ...draft, applied }, { corrections: unlessEmpty(corrections) });
+export function withDriftDoubted(
+  { connection, time: { now } }: ReconcileContext,
+  draft: OutcomeDraft,
+): OutcomeDraft {
+  const { observed, applied, progress } = draft;
+  if (connection.policies.drift !== 'correct' || !observed) return draft;
+  const corrections = recentCorrections(progress.corrections ?? {}, now);
+  const keys = findDrift(applied, observed)
+    .map(({ field }) => field)
+    .filter((key) => (corrections[key] ?? []).length < MAX_CORRECTIONS);
+  for (const key of keys) corrections[key] = [...(corrections[key] ?? []), now];
+  const counted = withProgress(draft, { corrections: unlessEmpty(corrections) });
+  return keys.length === 0 ? counted : { ...counted, applied: doubted(applied, keys) };
 }
 
 function recentCorrections(all: Record<string, number[]>, now: number): Record<string, number[]> {

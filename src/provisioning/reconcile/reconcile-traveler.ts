@@ -13,16 +13,14 @@ import {
   type ReconcileResult,
   withFinding,
   withHold,
-  withoutAnnouncedCall,
-  withProgress,
 } from './context.ts';
 import { linkOrCreateTraveler } from './create-traveler.ts';
 import { type Program, perform } from './effects.ts';
-import { isLateCheckDue, removeLateTravelers, withoutLateCalls } from './late-calls.ts';
 import { linkTravelerOfLeaver } from './link/link-traveler.ts';
+import { sentCreateOf } from './own-create.ts';
+import { withNotShownFindings } from './read-again.ts';
 import { endMissing, findRestoredTraveler, mustStayMissing } from './restored/traveler.ts';
 import { isScopeDecisive, reconcileOutOfScope, withScopeLeft } from './scope.ts';
-import { withUnconfirmedFindings } from './unconfirmed-values.ts';
 import { updateTraveler } from './update-traveler.ts';
 
 /**
@@ -32,7 +30,7 @@ import { updateTraveler } from './update-traveler.ts';
 export function* reconcileTraveler(context: ReconcileContext): Program<ReconcileResult> {
   const step = yield* takeStep(context);
   const { identity } = context;
-  const result = { ...step, draft: withUnconfirmedFindings(step.draft) };
+  const result = { ...step, draft: withNotShownFindings(context, step.draft) };
   if (!identity.claimed) return result;
   const told = withSuccessionFindings(context, result.draft);
   return { ...result, draft: yield* withFurtherTravelers(context, told) };
@@ -71,9 +69,8 @@ function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
       : yield* updateTraveler(context, initial);
   if (first !== 'gone') return first;
   const unlinked: OutcomeDraft = {
-    ...withoutAnnouncedCall(initial),
-    travelId: undefined,
-    observed: undefined,
+    ...initial,
+    ...{ travelId: undefined, observed: undefined, creating: undefined, readAgainAt: undefined },
   };
   if (isInactive(identity)) return endInState(unlinked, 'synced');
   if (mustStayMissing(context)) return endMissing(unlinked);
@@ -144,16 +141,11 @@ function* linkUnlessInactive(
   context: ReconcileContext,
   initial: OutcomeDraft,
 ): Program<ReconcileResult | 'gone'> {
-  const isDue = isLateCheckDue(context, initial);
-  const failure = isDue ? yield* removeLateTravelers(context, initial) : undefined;
-  if (failure) return endInFailure(initial, failure);
-  // A create was announced, and its outcome is not known: its traveler may exist.
-  const isOpen = initial.creating !== undefined && initial.progress.reservation !== undefined;
-  if (isOpen) return yield* linkOrCreateTraveler(context, initial);
-  const draft = isDue ? withoutLateCalls(initial) : initial;
-  const hadTraveler = Object.keys(draft.applied).length > 0;
-  if (isInactive(context.identity) && hadTraveler)
-    return endInState({ ...draft, creating: undefined }, 'synced');
-  const fresh = withProgress(draft, { replaced: undefined });
-  return yield* linkOrCreateTraveler(context, { ...fresh, applied: {} });
+  // A create without an answer may have made a traveler.
+  if (sentCreateOf(initial)) return yield* linkOrCreateTraveler(context, initial);
+  const hadTraveler = Object.keys(initial.applied).length > 0;
+  const draft = { ...initial, applied: {} };
+  return isInactive(context.identity) && hadTraveler
+    ? endInState({ ...initial, creating: undefined }, 'synced')
+    : yield* linkOrCreateTraveler(context, draft);
 }

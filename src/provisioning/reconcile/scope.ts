@@ -13,7 +13,6 @@ import {
 } from './context.ts';
 import type { Program } from './effects.ts';
 import { isParkingAddress } from './email/addresses.ts';
-import { isLateCheckDue, withoutLateCalls } from './late-calls.ts';
 import { isFromBackup } from './restored/statements.ts';
 import { readTraveler, withoutLink } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
@@ -76,15 +75,12 @@ function* readIfUnknown(
 export function hasProvisionedTraveler({
   travelId,
   applied,
-  progress,
-}: Pick<OutcomeDraft, 'travelId' | 'applied' | 'progress'>): boolean {
-  const mayBeChanged = Object.keys(applied).length > 0 || progress.announced !== undefined;
-  return travelId !== undefined && mayBeChanged;
+}: Pick<OutcomeDraft, 'travelId' | 'applied'>): boolean {
+  return travelId !== undefined && Object.keys(applied).length > 0;
 }
 
 function endWithoutTraveler(context: ReconcileContext, draft: OutcomeDraft): ReconcileResult {
-  const checked = isLateCheckDue(context, draft) ? withoutLateCalls(draft) : draft;
-  const noted = withScopeFinding(context, checked, 'none');
+  const noted = withScopeFinding(context, draft, 'none');
   if (context.translation.scope === 'out') return endInState(withoutLink(noted), 'synced');
   // The traveler that an import has found stays known: it may become that of the person.
   return endInState({ ...noted, creating: undefined }, noted.travelId === undefined ? 'pending' : 'synced');

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AnnouncedFields } from '../../translator/announced.ts';
+import type { AppliedFields } from '../../translator/translation.ts';
+import { readField, type TravelUser } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { Identity, ShadowCall, ShadowPlan } from '../identity.ts';
@@ -13,7 +14,7 @@ import {
 } from './context.ts';
 import { type Effect, type Program, perform } from './effects.ts';
 import { addressKey } from './email/addresses.ts';
-import { withUnconfirmedFindings } from './unconfirmed-values.ts';
+import { withNotShownFindings } from './read-again.ts';
 
 /** The first call that an attempt would send. */
 type FirstCall = Omit<ShadowPlan, 'at'>;
@@ -48,9 +49,10 @@ export function* reconcileInShadow(
 }
 
 /** The stored state of the identity, with the findings of the new translation. */
-function asStored({ identity, translation }: ReconcileContext): OutcomeDraft {
+function asStored(context: ReconcileContext): OutcomeDraft {
+  const { identity, translation } = context;
   const { waitingFor, hold } = identity;
-  return withUnconfirmedFindings({ ...newDraft(identity, translation), waitingFor, hold });
+  return withNotShownFindings(context, { ...newDraft(identity, translation), waitingFor, hold });
 }
 
 /** Keeps the call in the progress. A plan that stays the same keeps its time. */
@@ -81,7 +83,9 @@ interface Announced {
   /** The traveler that the identity is linked to, or would be. */
   travelId: string | undefined;
   email: string | undefined;
-  fields: AnnouncedFields;
+  /** The records of the next call, and the travelers that were read. */
+  applied: AppliedFields;
+  travelers: Map<string, TravelUser>;
 }
 
 /** Runs a program until it ends or would change the traveler of the identity. */
@@ -89,7 +93,9 @@ function* runToFirstCall(
   context: ReconcileContext,
   program: Program<ReconcileResult>,
 ): Program<ReconcileResult | FirstCall> {
-  const announced: Announced = { travelId: context.identity.travelId, email: undefined, fields: {} };
+  const { travelId, observed } = context.identity;
+  const travelers = new Map(observed ? [[observed.id, observed]] : []);
+  const announced: Announced = { travelId, email: undefined, applied: {}, travelers };
   const freed = new Set<string>();
   let step = program.next();
   while (!step.done) {
@@ -121,11 +127,11 @@ function* answerInShadow(
       return undefined;
     case 'announce': {
       const [announcement] = effect.values;
-      announced.fields = announcement.progress?.announced ?? {};
+      announced.applied = announcement.applied;
       if ('travelId' in announcement) announced.travelId = announcement.travelId;
-      if (!('creating' in announcement) || announcement.creating === undefined) return 'done';
-      announced.email = announcement.creating;
-      return (yield* isPlannedFor(context, announcement.creating)) ? 'taken' : 'done';
+      if (announcement.travelId !== undefined || !announcement.creating) return 'done';
+      announced.email = announcement.creating.email;
+      return (yield* isPlannedFor(context, announced.email)) ? 'taken' : 'done';
     }
     case 'createTraveler': {
       // The travel API would refuse a create whose address a traveler has.
@@ -137,6 +143,16 @@ function* answerInShadow(
       return { kind: 'notFound' };
     case 'removeTraveler':
       return { kind: 'ok', value: undefined };
+    case 'readTraveler': {
+      const read = yield* perform('readTraveler', ...effect.values);
+      if (read.kind === 'ok') announced.travelers.set(read.value.id, read.value);
+      return read;
+    }
+    case 'findTravelers': {
+      const found = yield* perform('findTravelers', ...effect.values);
+      if (found.kind === 'ok') for (const one of found.value) announced.travelers.set(one.id, one);
+      return found;
+    }
     default:
       return yield effect;
   }
@@ -160,13 +176,16 @@ function* isPlannedFor(
 
 function firstCall(
   { identity }: ReconcileContext,
-  { travelId, email, fields: announced }: Announced,
+  { travelId, email, applied, travelers }: Announced,
   kind: Effect['kind'],
 ): FirstCall {
   const isCreate = kind === 'createTraveler';
-  const changed = Object.entries(announced).flatMap(([key, { value: after, before }]) => {
+  const traveler = isCreate || travelId === undefined ? undefined : travelers.get(travelId);
+  const changed = Object.entries(applied).flatMap(([key, { sent: after, seen }]) => {
+    const before = (traveler && readField(traveler, key)) ?? null;
     const isImplied = isCreate && key === 'archived' && after === false;
-    return isImplied || isEqualJson(before, after) ? [] : [[key, { before, after }] as const];
+    const isSent = seen === undefined && !isImplied && !isEqualJson(before, after);
+    return isSent ? [[key, { before, after }] as const] : [];
   });
   const fields = Object.fromEntries(changed);
   if (isCreate) return { call: 'create', fields, ...(email === undefined ? {} : { email }) };

@@ -1,6 +1,6 @@
-import { type AnnouncedFields, resolveAnnounced, toAnnouncedFields } from '../../translator/announced.ts';
-import { type Plan, toAppliedFields } from '../../translator/plan.ts';
-import type { CustomFieldValue, TravelerChange, TravelUser } from '../../translator/traveler.ts';
+import { beforeCall } from '../../translator/field-records.ts';
+import type { Plan } from '../../translator/translation.ts';
+import type { CustomFieldValue, TravelerChange } from '../../translator/traveler.ts';
 import { toTravelerChange } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
@@ -13,18 +13,11 @@ import {
   type ReconcileContext,
   type ReconcileResult,
   withFinding,
-  withoutAnnouncedCall,
   withProgress,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addLateCall, finishLateCheck, withLateCallsDoubted } from './late-calls.ts';
-import { withReplacedKept } from './replaced-values.ts';
-import {
-  withAnsweredValues,
-  withConfirmedValues,
-  withLearnedSpellings,
-  withSuspectedSpellings,
-} from './unconfirmed-values.ts';
+import { finishCreate } from './own-create.ts';
+import { withAnswer, withCallOpen, withObservedTraveler } from './read-again.ts';
 
 /** The failure that stands for a call which was neither announced nor sent, because another attempt or identity has the lease or the traveler. */
 export const leaseLostFailure: TravelFailure = {
@@ -43,30 +36,25 @@ export function* refuseOwnUser(
   const self = yield* perform('readOwnUser');
   if (self.kind !== 'ok') return endInFailure(draft, self);
   if (self.value.id !== draft.travelId) return undefined;
-  // What was sent to this traveler is not checked any more. Other travelers that an earlier create has made are removed at the last check.
-  const checked = yield* finishLateCheck(context, draft);
+  // What was sent to this traveler is not checked any more. A second one that a create has made is archived.
+  const isDue = draft.readAgainAt !== undefined && draft.readAgainAt <= context.time.now;
+  const isOver = isDue || draft.creating === undefined;
+  const checked = yield* finishCreate(context, isOver ? { ...draft, readAgainAt: undefined } : draft);
   if ('end' in checked) return checked;
-  const { late } = checked.progress;
-  const creates = late?.creates.length === 0 ? undefined : late;
-  const ended = withProgress(checked, {
-    late: creates,
-    unconfirmed: undefined,
-    suspectedSpellings: undefined,
-  });
-  return endInState(withFinding(ended, findings.ownCredential()), 'refused');
+  return endInState(withFinding(checked, findings.ownCredential()), 'refused');
 }
 
 /**
- * Commits the announced call of the draft before it is sent. If this attempt has found a traveler, the same commit
- * links it. Returns false if the call must not be sent, because the lease ended or another identity is linked to the
- * traveler.
+ * Commits the records of a call before it is sent. If this attempt has found a traveler, the same commit links it. Returns false if the call
+ * must not be sent, because the lease ended or another identity is linked to the traveler.
  */
 export function* announceCall(
   { identity }: ReconcileContext,
-  { travelId, applied, progress }: OutcomeDraft,
+  { travelId, applied, readAgainAt, creating, progress }: OutcomeDraft,
 ): Program<boolean> {
   const isLinked = travelId === undefined || travelId === identity.travelId;
-  const announcement = isLinked ? { progress } : { travelId, applied, progress };
+  const link = isLinked ? {} : { travelId, creating };
+  const announcement = { ...link, applied, readAgainAt, progress, isCall: true as const };
   return (yield* perform('announce', announcement)) === 'done';
 }
 
@@ -78,40 +66,26 @@ interface Patch {
 }
 
 /**
- * The draft after a PATCH. After a success it contains the answer; after a failure it still contains the call, if that was
- * announced.
+ * The draft after a PATCH. After a success it contains the answer; after a failure, what is known of the traveler as long as the call may
+ * still be carried out.
  */
 export type PatchResult =
   | { draft: OutcomeDraft }
   | { draft: OutcomeDraft; failure: TravelFailure; change: TravelerChange };
 
-/** Announces a PATCH of the traveler and sends it. */
-export function* announceAndPatch(
+/** Commits the records of a PATCH, sends it, and judges its answer. */
+export function* sendPatch(
   context: ReconcileContext,
-  before: OutcomeDraft,
+  draft: OutcomeDraft,
   { travelId, plan, omit = [] }: Patch,
 ): Program<PatchResult> {
-  const draft = withReplacedKept(context, before, plan);
-  const announced = toAnnouncedFields(plan, draft.applied, draft.observed);
   const change = toTravelerChange(plan, draft.observed, omit);
-  // The answers to earlier PATCHes are not stored yet: if the process ends now, the next attempt must ask for their fields, too.
-  const earlier = draft.answered?.travelId === travelId ? draft.answered.fields : {};
-  const fields = { ...earlier, ...announced };
-  if (!(yield* announceCall(context, withAnnounced(draft, fields))))
-    return { draft, failure: leaseLostFailure, change };
+  const committed = { ...draft, applied: beforeCall(draft.applied, plan, draft.observed) };
+  const open = withCallOpen(context, committed);
+  if (!(yield* announceCall(context, open))) return { draft, failure: leaseLostFailure, change };
   const answer = yield* perform('patchTraveler', travelId, change);
-  // The draft has the answers to the earlier PATCHes, so that only this one is still open.
-  if (answer.kind !== 'ok') return { draft: withAnnounced(draft, announced), failure: answer, change };
-  const applied = toAppliedFields(draft.applied, plan, answer.value, draft.observed);
-  const answered = { travelId, fields };
-  const done = withoutAnnouncedCall({ ...draft, applied, observed: answer.value, answered });
-  const checked = withAnsweredValues(context, done, { plan, before: draft.applied });
-  const confirmed = withConfirmedValues(context, checked, { isFresh: false });
-  return { draft: withSuspectedSpellings(context, confirmed, draft) };
-}
-
-function withAnnounced(draft: OutcomeDraft, announced: AnnouncedFields): OutcomeDraft {
-  return withProgress(draft, { announced });
+  if (answer.kind === 'ok') return { draft: withAnswer(context, committed, { plan, answer: answer.value }) };
+  return { draft: isOutcomeUnknown(answer) ? open : draft, failure: answer, change };
 }
 
 /** Reads the linked traveler into the draft. Returns `gone` if it does not exist any more. */
@@ -121,43 +95,10 @@ export function* readTraveler(
   travelId: string,
 ): Program<OutcomeDraft | ReconcileResult | 'gone'> {
   const answer = yield* perform('readTraveler', travelId);
-  if (answer.kind === 'ok') return withObservedTraveler(context, withoutMissing(draft), answer.value);
+  if (answer.kind === 'ok')
+    return yield* finishCreate(context, withObservedTraveler(context, withoutMissing(draft), answer.value));
   if (answer.kind === 'notFound') return 'gone';
-  return isBareNotFound(answer)
-    ? yield* confirmMissing(context, draft, { travelId, failure: answer })
-    : endInFailure(draft, answer);
-}
-
-/**
- * Stores a traveler that was just read in the draft. If the outcome of the last call is unknown, determines from the
- * traveler which of the announced fields were set.
- */
-export function withObservedTraveler(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  observed: TravelUser,
-): OutcomeDraft {
-  const resolved = withResolvedCall(context, draft, observed);
-  return withConfirmedValues(context, withLearnedSpellings(context, resolved), { isFresh: true });
-}
-
-function withResolvedCall(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  observed: TravelUser,
-): OutcomeDraft {
-  const { announced } = draft.progress;
-  if (!announced) return withLateCallsDoubted(context, { ...draft, observed });
-  const late = addLateCall(context, draft.progress, { announced, applied: draft.applied });
-  const applied = resolveAnnounced(draft.applied, announced, {
-    observed,
-    rules: context.rulesSnapshot.rules,
-  });
-  const resolved = withProgress(
-    { ...draft, observed, applied },
-    { announced: undefined, callEndsBy: undefined, late },
-  );
-  return withLateCallsDoubted(context, resolved);
+  return isBareNotFound(answer) ? yield* confirmMissing(context, draft, answer) : endInFailure(draft, answer);
 }
 
 /**
@@ -174,22 +115,20 @@ export function handlePatchFailure(
     case 'forbidden':
     case 'invalid':
     case 'conflict':
-      return refused(withoutAnnouncedCall(draft));
+      return refused(draft);
     case 'unauthorized':
     case 'unavailable':
-      return endInFailure(isOutcomeUnknown(failure) ? draft : withoutAnnouncedCall(draft), failure);
+      return endInFailure(draft, failure);
   }
 }
 
 /** Returns the draft of a tombstone whose traveler does not exist any more. */
 export function withoutLink(draft: OutcomeDraft): OutcomeDraft {
-  return { ...withoutAnnouncedCall(draft), travelId: undefined, observed: undefined, creating: undefined };
+  return { ...draft, travelId: undefined, observed: undefined, creating: undefined, readAgainAt: undefined };
 }
 
 /** The time between the two reads after which a traveler counts as deleted, in milliseconds. */
 const CONFIRM_MS = 60_000;
-/** After this time of failures that a gateway may have caused, an operator is alarmed; in milliseconds. */
-const ALARM_MS = 5 * 60_000;
 
 type BareNotFound = Extract<TravelFailure, { kind: 'unavailable' }>;
 
@@ -205,15 +144,15 @@ export function isBareNotFound(failure: TravelFailure): failure is BareNotFound 
 export function* confirmMissing(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { travelId, failure }: { travelId: string; failure: BareNotFound },
+  failure: BareNotFound,
 ): Program<ReconcileResult | 'gone'> {
   if (!(yield* isOwnUserReadable())) return endInFailure(withoutMissing(draft), failure);
   const now = context.time.now;
-  const before = draft.progress.missing;
-  const since = before?.travelId === travelId ? Math.min(before.since, now) : now;
+  // The clock may have been set back.
+  const since = Math.min(draft.progress.missingSince ?? now, now);
   const confirmAt = since + CONFIRM_MS;
   if (now >= confirmAt) return needsTraveler(context) ? 'gone' : endWithDoubt(draft);
-  const waiting = withProgress(draft, { missing: { travelId, since } });
+  const waiting = withProgress(draft, { missingSince: since });
   return endInFailure(waiting, { ...failure, retryAfterMs: confirmAt - now }, confirmAt);
 }
 
@@ -224,7 +163,8 @@ function needsTraveler({ identity, translation }: ReconcileContext): boolean {
 
 /** Ends with the link, so that an import that sees the traveler has it read again and its access ended. */
 function endWithDoubt(draft: OutcomeDraft): ReconcileResult {
-  return endInState({ ...withoutAnnouncedCall(draft), observed: undefined, creating: undefined }, 'synced');
+  const ended = { observed: undefined, creating: undefined, readAgainAt: undefined };
+  return endInState({ ...draft, ...ended }, 'synced');
 }
 
 /** True if the travel API itself, and not only a gateway, answers requests for travelers by their ids. */
@@ -237,26 +177,23 @@ function* isOwnUserReadable(): Program<boolean> {
 
 /** Returns the draft after the traveler was read: it exists. */
 export function withoutMissing(draft: OutcomeDraft): OutcomeDraft {
-  return draft.progress.missing ? withProgress(draft, { missing: undefined }) : draft;
+  return draft.progress.missingSince === undefined ? draft : withProgress(draft, { missingSince: undefined });
 }
 
-/** Returns the draft of an attempt that has reached a state: its calls were answered by the travel API. */
-export function withoutBareAnswers(draft: OutcomeDraft): OutcomeDraft {
-  return withProgress(draft, { missing: undefined, bareSince: undefined });
-}
+/** So many attempts in a row take about five minutes (`backoff`). */
+const ALARM_ATTEMPTS = 9;
 
 /**
- * Returns the draft of an attempt that has failed, with the time since when a gateway may answer in place of the travel API. After five
- * minutes a finding tells it, which the alarm counts. Failures of other kinds do not end that time.
+ * Adds a finding to the draft of an attempt that a gateway may have answered in place of the travel API, once that has lasted for about five
+ * minutes. The alarm counts it.
  */
-export function withBareAnswers(draft: OutcomeDraft, failure: TravelFailure, now: number): OutcomeDraft {
+export function withUnclearAnswer(
+  draft: OutcomeDraft,
+  failure: TravelFailure,
+  attempts: number,
+): OutcomeDraft {
   const status = failure.kind === 'unavailable' ? failure.bareStatus : undefined;
-  const begun = draft.progress.bareSince ?? (status && now);
-  if (begun === undefined) return draft;
-  // The clock may have been set back.
-  const since = Math.min(begun, now);
-  const noted = withProgress(draft, { bareSince: since });
   const isKnown = draft.findings.some(({ code }) => code === 'unclearAnswer');
-  if (now - since < ALARM_MS || isKnown) return noted;
-  return { ...noted, findings: [...draft.findings, findings.unclearAnswer(status)] };
+  if (status === undefined || attempts < ALARM_ATTEMPTS || isKnown) return draft;
+  return withFinding(draft, findings.unclearAnswer(status));
 }

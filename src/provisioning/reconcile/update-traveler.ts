@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
-import { findInvalidFields, isEmptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
-import type { FieldKey, RefusedFields } from '../../translator/translation.ts';
-import type { CustomFieldValue, TravelerChange } from '../../translator/traveler.ts';
+import { acceptedAndNotShown, doubted } from '../../translator/field-records.ts';
+import { findInvalidFields, isEmptyPlan, makePlan } from '../../translator/plan.ts';
+import type { FieldKey, Plan } from '../../translator/translation.ts';
+import { type CustomFieldValue, parseFieldKey, type TravelerChange } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
 import { refusalReason, type TravelFailure } from '../travel-ports.ts';
@@ -12,36 +12,29 @@ import {
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
+  type Refusal,
   type SendableFields,
   type WantedFields,
   withFinding,
-  withoutAnnouncedCall,
   withRefusals,
 } from './context.ts';
 import { type Program, perform } from './effects.ts';
-import { addressKey, isParkingAddress, withEmailDoubted, withEmailWait } from './email/addresses.ts';
+import { addressKey, isParkingAddress, withEmailWait } from './email/addresses.ts';
 import { findIdentityAmong, resolveEmailConflict, withoutHeldEmail } from './email/conflicts.ts';
 import { withoutTakenEmail } from './email/taken-email.ts';
 import { endUpdate } from './end-update.ts';
 import { withGuardsApplied } from './guard.ts';
-import { finishLateCheck, isLateCheckDue, withLateCallsDoubted } from './late-calls.ts';
+import { isCreateOpen } from './own-create.ts';
 import {
   findLostValues,
   withAdoptedAddress,
-  withDriftMarked,
+  withDriftDoubted,
   withKeptRolesReported,
   withLostValues,
   withoutUnownedFields,
 } from './ownership.ts';
-import { withPutBack } from './replaced-values.ts';
-import { announceAndPatch, readTraveler, refuseOwnUser } from './traveler-calls.ts';
-import {
-  isSpellingCheckDue,
-  isValueCheckDue,
-  waitingRemovals,
-  withConfirmedValues,
-  withRolesSentAgain,
-} from './unconfirmed-values.ts';
+import { fieldsToResend, isReadDue, withObservationCompared } from './read-again.ts';
+import { readTraveler, refuseOwnUser, sendPatch } from './traveler-calls.ts';
 
 /** The number of requests in one attempt; usually one or two are enough. */
 const ROUNDS = 6;
@@ -64,36 +57,20 @@ export function* updateTraveler(
   const own = yield* refuseOwnUser(context, draft);
   if (own) return own;
   // After a PATCH without a known outcome that also archived the traveler, send the deactivation alone first.
-  const isAlone = draft.progress.announced?.archived?.value === true;
-  const mustRead = !isFresh && mustReadFirst(context, draft);
+  const isAlone = isArchiveUnknown(draft);
+  const mustRead = !isFresh && isReadDue(context, draft);
   const current = mustRead
     ? yield* readTraveler(context, draft, travelId)
-    : withConfirmedValues(context, withLateCallsDoubted(context, draft), { isFresh: false });
+    : withObservationCompared(context, draft);
   if (current === 'gone' || 'end' in current) return current;
-  const checked = yield* finishLateCheck(context, current);
-  if ('end' in checked) return checked;
-  const round = yield* prepareUpdate(context, withDriftMarked(context, checked), {
-    isFresh: isFresh || mustRead,
-    isAlone,
-  });
+  const round = yield* prepareUpdate(context, current, { isFresh: isFresh || mustRead, isAlone });
   return 'end' in round ? round : yield* sendUntilDone(context, round, ROUNDS);
 }
 
-/**
- * True if the traveler must be read before the plan: its state is not known (new links, returns, calls with an unknown outcome), or the time
- * of a check has come. After a crash there is nothing observed: taking the lease of a dead process
- * forgets it (`Leases.acquire`). The plan may ask for a read, too, such as before an archive (`Plan.needsFreshRead`).
- */
-function mustReadFirst(context: ReconcileContext, draft: OutcomeDraft): boolean {
-  const { observed, progress } = draft;
-  return (
-    observed === undefined ||
-    progress.announced !== undefined ||
-    progress.settledVersion === undefined ||
-    isLateCheckDue(context, draft) ||
-    isValueCheckDue(context, draft) ||
-    isSpellingCheckDue(context, draft)
-  );
+/** True if it is not known whether a call has archived the traveler that also changed other fields. */
+function isArchiveUnknown({ applied: { archived, ...others } }: OutcomeDraft): boolean {
+  const isOpen = archived?.sent === true && archived.seen === undefined;
+  return isOpen && Object.values(others).some(({ seen }) => seen === undefined);
 }
 
 interface UpdateRound extends SendableFields {
@@ -116,13 +93,37 @@ function* prepareUpdate(
   draft: OutcomeDraft,
   how: Pick<UpdateRound, 'isFresh' | 'isAlone'>,
 ): Program<UpdateRound | ReconcileResult> {
-  const doubted = withParkingDoubted(context, withArchiveDoubted(draft));
-  const owned = withPutBack(context, withAdoptedAddress(context, withoutUnownedFields(context, doubted)));
-  const addressed = yield* withoutUnknownHoldersEmail(context, yield* resolveEmailConflict(context, owned));
+  const doubted = withFieldsDoubted(context, draft);
+  const owned = withAdoptedAddress(context, withoutUnownedFields(context, doubted));
+  const addressed = yield* withoutUnknownHoldersEmail(
+    context,
+    yield* resolveEmailConflict(context, withAddressOfCreate(owned)),
+  );
   if ('end' in addressed) return addressed;
   const guarded = how.isFresh ? yield* withGuardsApplied(context, addressed) : addressed;
   const parked = guarded.draft.hold ? withoutParkingAddress(context, guarded) : guarded;
   return { omit: [], isEmailSentAgain: false, ...how, ...withKeptRolesReported(parked) };
+}
+
+/** Until a create without an answer can make no traveler any more, the person keeps its address. */
+function withAddressOfCreate({ draft, fields }: SendableFields): SendableFields {
+  return { draft, fields: isCreateOpen(draft) ? { ...fields, email: { kind: 'kept' } } : fields };
+}
+
+/**
+ * Marks the fields as unknown that are sent again unless the traveler has their value: drift that the connection corrects, values that were
+ * accepted without effect, the access of a person who returns, and the address of an active person whose traveler has a parking address.
+ */
+function withFieldsDoubted(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const { connection, identity } = context;
+  const isParked = draft.observed !== undefined && isParkingAddress(connection, draft.observed.email);
+  const keys = [
+    ...fieldsToResend(context, draft),
+    ...(draft.progress.settledVersion === undefined ? ['archived'] : []),
+    ...(isParked && !isInactive(identity) ? ['email'] : []),
+  ];
+  const drifted = withDriftDoubted(context, draft);
+  return { ...drifted, applied: doubted(drifted.applied, keys) };
 }
 
 /** A leaver whose departure is held keeps the address, because an admin may discard the departure. */
@@ -173,22 +174,6 @@ function withArchivedAllowed(draft: OutcomeDraft): OutcomeDraft {
   return { ...draft, refused };
 }
 
-/** Marks `archived` as unsure for a returning user: it is sent again even if the tombstone sent the same value. */
-function withArchiveDoubted(draft: OutcomeDraft): OutcomeDraft {
-  const { archived } = draft.applied;
-  if (!archived || draft.progress.settledVersion !== undefined) return draft;
-  return { ...draft, applied: { ...draft.applied, archived: { ...archived, unsure: true } } };
-}
-
-/**
- * Marks the address of an active person as unsure if the traveler has a parking address. That is no drift: only the bridge sets one, perhaps
- * before the database was restored.
- */
-function withParkingDoubted({ connection, identity }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const isParked = draft.observed !== undefined && isParkingAddress(connection, draft.observed.email);
-  return isParked && !isInactive(identity) ? withEmailDoubted(draft) : draft;
-}
-
 function* sendUntilDone(
   context: ReconcileContext,
   round: UpdateRound,
@@ -204,30 +189,27 @@ function* sendUntilDone(
   if (next.needsFreshRead && !isFresh) {
     const current = yield* readTraveler(context, withoutEmailFindings(draft), travelId);
     if (current === 'gone' || 'end' in current) return current;
-    const again = yield* prepareUpdate(context, withDriftMarked(context, current), {
-      isFresh: true,
-      isAlone,
-    });
+    const again = yield* prepareUpdate(context, current, { isFresh: true, isAlone });
     return 'end' in again ? again : yield* sendUntilDone(context, again, rounds);
   }
-  const rest = yield* sendPatch(context, round, { travelId, plan: next });
+  const rest = yield* sendPlan(context, round, { travelId, plan: next });
   return rest === 'gone' || 'end' in rest ? rest : yield* sendUntilDone(context, rest, rounds - 1);
 }
 
 /** Sends one PATCH and returns the state for the next request of this attempt. */
-function* sendPatch(
+function* sendPlan(
   context: ReconcileContext,
   sending: UpdateRound,
   { travelId, plan: next }: { travelId: string; plan: Plan },
 ): Program<ReconcileResult | TravelerGone | UpdateRound> {
   const { draft, fields, omit } = sending;
-  const sent = yield* announceAndPatch(context, draft, { travelId, plan: next, omit });
+  const sent = yield* sendPatch(context, draft, { travelId, plan: next, omit });
   if (!('failure' in sent)) {
     // The answer is the whole traveler, so it also shows changes made in the travel service meanwhile.
-    const answered = withDriftMarked(context, sent.draft);
+    const answered = withDriftDoubted(context, sent.draft);
     const done = withLostValues({ draft: answered, fields }, omit);
     // If the answer shows drift, the guards must be applied to those fields before they are sent.
-    const isFresh = isDeepStrictEqual(answered.progress, sent.draft.progress);
+    const isFresh = answered.applied === sent.draft.applied;
     return { isFresh, isAlone: false, omit: [], isEmailSentAgain: false, ...done };
   }
   const { change } = sent;
@@ -250,22 +232,28 @@ function withoutEmailFindings(draft: OutcomeDraft): OutcomeDraft {
 }
 
 function planFor(context: ReconcileContext, draft: OutcomeDraft, wanted: WantedFields): Plan {
-  const plan = planWith(context, draft, { wanted, waiting: waitingRemovals(context, draft) });
-  // An array is replaced whole, so its elements that were not applied are sent again with any other one.
-  const withRoles = withRolesSentAgain(draft, plan);
-  return withRoles ? planWith(context, withRoles, { wanted, waiting: {} }) : plan;
+  const { rules } = context.rulesSnapshot;
+  const plan = planWith(context, draft, wanted);
+  const isRole = (key: FieldKey) => parseFieldKey(key).kind === 'role';
+  if (!draft.observed || ![...Object.keys(plan.set), ...plan.remove].some(isRole)) return plan;
+  // Roles are replaced whole, so those that the travel API does not show are sent again with any other one.
+  const roles = acceptedAndNotShown(draft.applied, draft.observed, rules).filter(isRole);
+  return planWith(context, { ...draft, applied: doubted(draft.applied, roles) }, wanted);
 }
 
 function planWith(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { wanted, waiting }: { wanted: WantedFields; waiting: RefusedFields },
+  { rulesSnapshot: { version: basis, rules, putBackSince } }: ReconcileContext,
+  { applied, refused, observed }: OutcomeDraft,
+  wanted: WantedFields,
 ): Plan {
-  const { applied, refused, observed } = draft;
   return makePlan({
-    basis: context.rulesSnapshot.version,
-    rules: context.rulesSnapshot.rules,
-    ...{ applied, refused: { ...refused, ...waiting }, wanted, observed },
+    basis,
+    rules,
+    applied,
+    refused,
+    wanted,
+    observed,
+    isPutBack: putBackSince !== undefined,
   });
 }
 
@@ -282,9 +270,9 @@ function* handlePatchFailure(
   sending: UpdateRound,
   { plan: tried, change, failure }: { plan: Plan; change: TravelerChange; failure: TravelFailure },
 ): Program<ReconcileResult | TravelerGone | UpdateRound> {
-  const draft = withoutAnnouncedCall(sending.draft);
+  const { draft } = sending;
   const isDeactivating = tried.set.archived?.value === true && !isAlone(tried);
-  if (isDeactivating && isRefusedAsSent(failure)) return { ...sending, draft, isAlone: true };
+  if (isDeactivating && isRefusedAsSent(failure)) return { ...sending, isAlone: true };
   switch (failure.kind) {
     case 'notFound':
       return 'gone';
@@ -296,13 +284,13 @@ function* handlePatchFailure(
     case 'conflict': {
       const email = tried.set.email?.value;
       if (typeof email !== 'string')
-        return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, [], 'conflict'));
+        return withRefusedFields(context, sending, refusalsOf(tried, [], 'conflict'));
       const taken = yield* withoutTakenEmail(
         context,
         { draft, fields: sending.fields },
         { email, isSentAgain: sending.isEmailSentAgain },
       );
-      if (taken === 'free') return { ...sending, draft, isEmailSentAgain: true };
+      if (taken === 'free') return { ...sending, isEmailSentAgain: true };
       return 'end' in taken ? taken : { ...sending, ...taken };
     }
     case 'invalid': {
@@ -312,12 +300,12 @@ function* handlePatchFailure(
         change,
       );
       const reason = refusalReason(failure);
-      return withRefusedFields(context, { ...sending, draft }, refusalsOf(tried, keys, reason));
+      return withRefusedFields(context, sending, refusalsOf(tried, keys, reason));
     }
     case 'unauthorized':
       return endInFailure(draft, failure);
     case 'unavailable':
-      return endInFailure(isOutcomeUnknown(failure) ? sending.draft : draft, failure);
+      return endInFailure(draft, failure);
   }
 }
 
@@ -334,16 +322,11 @@ function isAlone({ set, remove }: Plan): boolean {
   return Object.keys(set).length + remove.length === 1;
 }
 
-interface Refusal {
-  key: FieldKey;
-  reason: string;
-}
-
 /** Returns a refusal of each field that the answer names, or of every sent field if it names none. */
 function refusalsOf(tried: Plan, keys: FieldKey[], reason: string): Refusal[] {
   return (keys.length > 0 ? keys : [...Object.keys(tried.set), ...tried.remove]).map((key) => ({
-    key,
-    reason,
+    ...{ key, reason },
+    value: tried.set[key]?.value ?? null,
   }));
 }
 
@@ -353,11 +336,7 @@ function withRefusedFields(
   refusals: Refusal[],
 ): UpdateRound {
   const { draft, fields } = sending;
-  const refused = withRefusals(
-    context,
-    draft,
-    refusals.map((refusal) => ({ ...refusal, wanted: fields })),
-  );
+  const refused = withRefusals(context, draft, refusals);
   // A leaver whom the travel API does not archive still uses the address.
   const isStaying = isInactive(context.identity) && refusals.some(({ key }) => key === 'archived');
   const left = isStaying ? withoutParkingAddress(context, { draft: refused, fields }) : { draft: refused };

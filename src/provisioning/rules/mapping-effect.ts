@@ -1,8 +1,8 @@
 import { isActive, type Json } from '../../schema/resource.ts';
 import { findManagerReferences } from '../../translator/compiled-fields.ts';
-import { emptyPlan, makePlan, type Plan } from '../../translator/plan.ts';
+import { emptyPlan, makePlan } from '../../translator/plan.ts';
 import type { Rules } from '../../translator/rules.ts';
-import type { FieldKey, Finding, Snapshot } from '../../translator/translation.ts';
+import type { FieldKey, Finding, Plan, Snapshot } from '../../translator/translation.ts';
 import { readField } from '../../translator/traveler.ts';
 import { canonicalJson, isEqualJson } from '../../translator/values/values.ts';
 import type { Connection } from '../connection.ts';
@@ -23,7 +23,6 @@ import { withGuardsApplied } from '../reconcile/guard.ts';
 import { findNamedMemberships, findUnknownGroups } from '../reconcile/memberships.ts';
 import { withoutUnownedFields } from '../reconcile/ownership.ts';
 import { resolveReferences } from '../reconcile/references.ts';
-import { withPutBack } from '../reconcile/replaced-values.ts';
 import { type StoreReadDeps, storeReads } from '../reconcile/run/store-reads.ts';
 import {
   hasProvisionedTraveler,
@@ -80,7 +79,7 @@ function* previewLinked(context: ReconcileContext, draft: OutcomeDraft): Program
   const own = yield* perform('readOwnUser');
   if (own.kind === 'ok' && own.value.id === draft.travelId)
     return toPreview(withFinding(draft, findings.ownCredential()), emptyPlan);
-  const owned = withPutBack(context, withoutUnownedFields(context, draft));
+  const owned = withoutUnownedFields(context, draft);
   const addressed = yield* resolveEmailConflict(context, owned);
   const gated = yield* withGuardsApplied(context, addressed);
   return toPreview(gated.draft, planUpdate(context, gated.draft, gated.fields));
@@ -110,8 +109,9 @@ function planUpdate(
   { applied, refused, observed }: OutcomeDraft,
   wanted: WantedFields,
 ): Plan {
-  const { version, rules } = context.rulesSnapshot;
-  return makePlan({ applied, refused, wanted, observed, basis: version, rules });
+  const { version, rules, putBackSince } = context.rulesSnapshot;
+  const isPutBack = putBackSince !== undefined;
+  return makePlan({ applied, refused, wanted, observed, isPutBack, basis: version, rules });
 }
 
 function toPreview(draft: OutcomeDraft, next: Plan): PreviewedTraveler {
@@ -310,7 +310,7 @@ function plannedValue({ set, remove }: Plan, field: FieldKey): Json | undefined 
 }
 
 function valueNow({ observed, applied }: Identity, field: FieldKey): Json {
-  return (observed ? readField(observed, field) : applied[field]?.answered) ?? null;
+  return (observed ? readField(observed, field) : applied[field]?.seen) ?? null;
 }
 
 function predictableFindings({ findings }: PreviewedTraveler): Finding[] {

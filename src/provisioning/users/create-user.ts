@@ -46,7 +46,8 @@ export async function createUser(
   if (expectsNoMatch) {
     const newUser = await translate(deps, connection, { desired });
     const user = searchedValues(desired, wantedEmail(connection, newUser));
-    if (newUser.rulesSnapshot.generation > 0) return insertionIfNew(fresh, { user, newUser, mayReserve });
+    if (newUser.rulesSnapshot.generation > 0)
+      return insertionIfNew(fresh, { user, newUser, key: mayReserve ? deps.runtime.newId() : undefined });
   }
   const { newUser, email, matches } = await translateAndMatch(deps, connection, desired);
   const posted: PostedUser = { connection, fresh, email, matches, runtime: deps.runtime };
@@ -61,7 +62,7 @@ export async function createUser(
   const isFree = email !== undefined && isAddressFree(connection, matches);
   if (!isFree || !mayReserve) return insertion(identity, { generation, others: changes, newUser });
   // Reserve the address in the same commit, so that two connections cannot both create a traveler for one person.
-  const reserved = { ...identity, creating: email };
+  const reserved = { ...identity, creating: { email, key: deps.runtime.newId() } };
   return insertion(reserved, { generation, others: changes, newUser, freeEmail: email });
 }
 
@@ -120,12 +121,13 @@ function isAddressFree(connection: Connection, matches: NewUserMatches): boolean
 /** Returns the write that inserts an identity if nothing matches the user. */
 function insertionIfNew(
   identity: Identity,
-  { user, newUser, mayReserve }: { user: NewUser; newUser: NewUserTranslation; mayReserve: boolean },
+  { user, newUser, key }: { user: NewUser; newUser: NewUserTranslation; key: string | undefined },
 ): PendingWrite {
   const { generation } = newUser.rulesSnapshot;
-  const email = mayReserve && newUser.translation.scope === 'in' ? user.email : undefined;
+  const email = key !== undefined && newUser.translation.scope === 'in' ? user.email : undefined;
+  const creating = key === undefined || email === undefined ? undefined : { email, key };
   const condition = { ...user, generation };
-  return insertion({ ...identity, creating: email }, { generation, newUser, freeEmail: email, condition });
+  return insertion({ ...identity, creating }, { generation, newUser, freeEmail: email, condition });
 }
 
 /** Returns the write of a user who is not in the scope of the mapping: it reserves no address and takes nobody's traveler. */
@@ -228,6 +230,7 @@ export function newIdentity(
     refused: {},
     observed: undefined,
     creating: undefined,
+    readAgainAt: undefined,
     waitingFor: undefined,
     progress: {},
     origin: {},

@@ -1,5 +1,5 @@
 import type { Connection } from '../connection.ts';
-import { type Identity, isInactive, type LateCalls } from '../identity.ts';
+import { type Identity, isInactive } from '../identity.ts';
 import {
   isLeaver,
   judgeNewcomer,
@@ -10,7 +10,6 @@ import {
 } from '../people/takeover.ts';
 import type { EvidenceRow } from '../people/who-is-who.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
-import { withValuesNotShownYet } from '../reconcile/late-calls.ts';
 import { withBackupDoubted } from '../reconcile/restored/statements.ts';
 import { leaseDuration } from '../reconcile/run/lease.ts';
 import type { Runtime } from '../runtime-ports.ts';
@@ -80,7 +79,7 @@ function chooseLeaver({ fresh, matches, runtime }: PostedUser): JudgedLeaver | u
 }
 
 function hasAddress({ observed, creating }: Identity, email: string | undefined): boolean {
-  const own = observed?.email ?? creating;
+  const own = observed?.email ?? creating?.email;
   return email !== undefined && own !== undefined && addressKey(own) === addressKey(email);
 }
 
@@ -100,40 +99,24 @@ function noteOn({ connection, id }: Identity, newcomer: Identity, row: EvidenceR
 
 /** The newcomer gets the traveler. It inherits the applied values of the leaver, so that roles and fields no longer wanted are removed. */
 function handOver({ connection, fresh, runtime }: PostedUser, { leaver, row }: JudgedLeaver): ReturnedUser {
-  const { travelId, creating, leasedUntil, progress } = leaver;
+  const { travelId, creating, leasedUntil } = leaver;
   const { applied } = withBackupDoubted(leaver);
   // An archive call in flight would undo the return. Wait until the call can no longer arrive, then read the traveler
   // before planning. A lease that has not been given back counts, whatever the clock says: that of the database decides
   // when it ends.
   const hasLease = leasedUntil !== undefined;
   const leaseEnd = Math.min(leasedUntil ?? 0, runtime.now() + leaseDuration(connection));
-  const { announced, reservation } = progress;
-  const open = withValuesNotShownYet(
-    { time: { now: runtime.now() }, connection },
-    progress.late,
-    progress.unconfirmed,
-  );
-  const late = hasLease ? withLateArchive(open, leaseEnd + connection.lateMs) : open;
+  const lastArrival = hasLease ? leaseEnd + connection.lateMs : undefined;
+  const readAgainAt = lastArrival ?? leaver.readAgainAt;
   const predecessor = predecessorAfterTakeover(row, leaver, connection);
   const identity: Identity = {
     ...fresh,
-    ...{ travelId, applied, creating },
-    progress: {
-      ...(announced ? { announced } : {}),
-      ...(reservation ? { reservation } : {}),
-      ...(late ? { late } : {}),
-      ...(predecessor ? { predecessor } : {}),
-    },
+    ...{ travelId, applied, creating, readAgainAt },
+    progress: predecessor ? { predecessor } : {},
     observed: hasLease ? undefined : leaver.observed,
     nextAttemptAt: hasLease ? leaseEnd : undefined,
   };
   return { identity, others: [releaseOf(leaver, toSuccessor(row, fresh))] };
-}
-
-/** Adds an archive call in flight to the late calls: the travel API may still carry it out after its time-out. */
-function withLateArchive(before: LateCalls | undefined, checkAt: number): LateCalls {
-  const { sent = {}, creates = [] } = before ?? {};
-  return { checkAt, sent: { ...sent, archived: [...(sent.archived ?? []), true] }, creates };
 }
 
 /** Notes on both users if an active one is the same person by its externalId: each keeps its own traveler. */

@@ -3,6 +3,7 @@ import type { LeftOutValue } from '../../schema/left-out.ts';
 import { extensionsOf, isActive, type ScimResource } from '../../schema/resource.ts';
 import { type StatedPath, wholeResource } from '../../schema/stated-attributes.ts';
 import type { ConnectionModes } from '../../store/connection-modes.ts';
+import { doubted } from '../../translator/field-records.ts';
 import type { Connection } from '../connection.ts';
 import type { Groups, Memberships } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
@@ -181,10 +182,11 @@ async function updateDesired(
     const isHeldAgain = isSame && statesDeparture && isKeptActive(before);
     const leftOut = leftOutAfter(before, { after, kind, reported });
     const isUnchanged = isSame && before.claimed && !isHeldAgain && !statesAnew(before, stated);
-    if (isUnchanged && hasSameLeftOut(before, leftOut))
+    const isWithoutEffect = !isActive(after) && isArchiveNotShown(before);
+    if (isUnchanged && !isWithoutEffect && hasSameLeftOut(before, leftOut))
       return repeat(deps, connection, { before, requestId });
     const updated = isUnchanged
-      ? markForFindings(before)
+      ? markForAttempt(isWithoutEffect ? withArchiveDoubted(before) : before)
       : updateUser(deps.runtime, { before, after, kind, statesDeparture, stated });
     const { identity, changes } = withLeftOut(updated, leftOut);
     const references = stored.hasReferences ? undefined : [];
@@ -201,8 +203,17 @@ async function updateDesired(
   });
 }
 
-/** Returns the write of a request that changes nothing but the findings. The version stays: the user is the same. */
-function markForFindings(before: Identity): Pick<PendingWrite, 'identity' | 'changes'> {
+/** True if the travel API has accepted that the traveler is archived, and has not shown it. */
+function isArchiveNotShown({ applied: { archived } }: Identity): boolean {
+  return archived?.sent === true && archived.seen === false;
+}
+
+function withArchiveDoubted(identity: Identity): Identity {
+  return { ...identity, applied: doubted(identity.applied, ['archived']) };
+}
+
+/** Returns the write of a request that changes nothing but the findings, or repeats a call. The version stays: the user is the same. */
+function markForAttempt(before: Identity): Pick<PendingWrite, 'identity' | 'changes'> {
   const identity: Identity = { ...before, state: 'dirty', attempts: 0, nextAttemptAt: undefined };
   return { identity, changes: [{ kind: 'update', identity, expected: before.version }] };
 }

@@ -25,6 +25,8 @@ export async function findForWrite(db: Kysely<Tables>, key: ScopedId): Promise<S
       row.claimed === 1 &&
       row.state !== 'refused' &&
       row.state !== 'held' &&
+      // A deactivation that had no effect is sent again.
+      row.check_at === 0 &&
       row.decision === '' &&
       !row.origin.includes('"leftOut"') &&
       // What it states of a restored person counts, also where the stored value is equal.

@@ -20,7 +20,7 @@ import { deleteUnclaimedOf, removeFromGroups } from './delete-identities.ts';
 import { insertEmailKeys, updateEmailKeys } from './email-keys.ts';
 import { type ConditionKeys, isLinked, isNewUser, toConditionKeys } from './identities-for-writes.ts';
 import {
-  progressColumns,
+  callColumns,
   toAppliedJson,
   toIdentity,
   toRow,
@@ -165,8 +165,8 @@ function identityUpdate(dialect: Dialect): IdentityWrites['update'] {
     const { rows } = await updateExpected(tx, {
       ...{ ...key, expected, writtenAt: identity.writtenAt ?? null, ...writtenColumns(identity) },
       // The traveler of an identity that becomes claimed already has these values.
-      applied: becomesClaimed ? toAppliedJson(identity.applied) : null,
-      ...progressColumns(lease?.progress ?? {}),
+      claimedApplied: becomesClaimed ? toAppliedJson(identity.applied) : null,
+      ...callColumns(lease?.call ?? identity),
       ...{ token: lease?.token ?? null, now: lease?.now ?? 0, ms: lease?.ms ?? 0 },
       known: lease?.before.revision ?? UNKNOWN_REVISION,
     });
@@ -190,36 +190,42 @@ async function readExpected(
 /** The revision that no identity has: a write without a lease takes none. */
 const UNKNOWN_REVISION = -1;
 
-/** The values of a write: `known` is the revision that was read, `applied` is null if it stays, and `now` and `ms` are those of the lease. */
-interface WrittenValues
-  extends ScopedId,
-    ReturnType<typeof writtenColumns>,
-    ReturnType<typeof progressColumns> {
+/**
+ * The values of a write: `known` is the revision that was read, `claimedApplied` the records of an identity that becomes claimed, and `now` and
+ * `ms` are those of the lease.
+ */
+interface WrittenValues extends ScopedId, ReturnType<typeof writtenColumns>, ReturnType<typeof callColumns> {
   expected: number;
   known: number;
   writtenAt: number | null;
-  applied: string | null;
+  claimedApplied: string | null;
   token: string | null;
   now: number;
   ms: number;
 }
 
-/** The columns that a write of the IdP changes. The lease and the progress change only if the identity is as it was read, and has no lease. */
+/** The columns that a write of the IdP changes. The lease, and what its first call commits, change only if the identity is as it was read, and has no lease. */
 function writtenAndLeased(row: Row, dialect: Dialect, values: WrittenValues) {
   const isFree = row.and([row('revision', '=', values.known), row('lease_token', 'is', null)]);
-  const ifFree = <Name extends 'lease_token' | 'lease_until' | 'progress' | 'check_at'>(
+  const ifFree = <Name extends 'lease_token' | 'lease_until' | 'progress' | 'read_again_at'>(
     name: Name,
     value: Expression<IdentityTable[Name]>,
   ) => row.case().when(isFree).then(value).else(row.ref(name)).end();
+  const claimed = row.fn.coalesce(row.cast<string>(row.val(values.claimedApplied), 'text'), 'applied');
   return {
     ...pick(values, writtenNames),
     revision: row('revision', '+', 1),
     seen_at: laterSeenAt(row, values.writtenAt),
-    applied: row.fn.coalesce(row.cast<string>(row.val(values.applied), 'text'), 'applied'),
     lease_token: ifFree('lease_token', row.cast(row.val(values.token), 'text')),
     lease_until: ifFree('lease_until', timeAfter(dialect.now(values.now), values.ms)),
     progress: ifFree('progress', row.cast(row.val(values.progress), 'text')),
-    check_at: ifFree('check_at', row.cast(row.val(values.check_at), 'bigint')),
+    applied: row
+      .case()
+      .when(isFree)
+      .then(row.cast<string>(row.val(values.applied), 'text'))
+      .else(claimed)
+      .end(),
+    read_again_at: ifFree('read_again_at', row.cast(row.val(values.read_again_at), 'bigint')),
   };
 }
 
@@ -281,6 +287,6 @@ export function columnsOfNextVersion({
   const isHeld = hold_cause === 'safetyValve' && before.settledVersion === version;
   return {
     ...(decided?.version === version ? { decision: toJson({ ...decided, version: version + 1 }) } : {}),
-    ...(isHeld ? progressColumns({ ...before, settledVersion: version + 1 }) : {}),
+    ...(isHeld ? { progress: toJson({ ...before, settledVersion: version + 1 }) } : {}),
   };
 }

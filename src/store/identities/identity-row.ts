@@ -1,10 +1,4 @@
-import {
-  type HoldCause,
-  type Identity,
-  nextCheckAt,
-  type Outcome,
-  type Progress,
-} from '../../provisioning/identity.ts';
+import { type HoldCause, type Identity, nextCheckAt, type Outcome } from '../../provisioning/identity.ts';
 import { extensionsOf, isActive, type Json, type ScimResource } from '../../schema/resource.ts';
 import type { AppliedField, AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
 import type { TravelUser } from '../../translator/traveler.ts';
@@ -28,7 +22,8 @@ export function toIdentity(row: IdentityTable): Identity {
     applied: parseApplied(row.applied),
     refused: parseJson(row.refused),
     observed: row.observed === null ? undefined : parseJson(row.observed),
-    creating: row.creating ?? undefined,
+    creating: row.creating === null ? undefined : parseJson(row.creating),
+    readAgainAt: row.read_again_at ?? undefined,
     waitingFor: row.waiting_for ?? undefined,
     progress: parseJson(row.progress),
     origin: parseJson(row.origin),
@@ -50,26 +45,20 @@ function toHold({ hold_cause, hold_since }: IdentityTable): Identity['hold'] {
   return { cause: hold_cause as HoldCause, since: hold_since ?? 0 }; // The column contains only hold causes.
 }
 
-/** An applied field in the column `applied`: most values are the same in all three places, and are stored once. */
-type StoredAppliedField = [
-  sent: Json,
-  source?: Json,
-  answered?: Json,
-  unsure?: boolean,
-  preexisting?: boolean,
-  read?: Json,
-];
+/** A record in the column `applied`: most values are the same in all three places, and are stored once. */
+type StoredAppliedField =
+  | [sent: Json, source?: Json, seen?: Json]
+  | { sent: Json; source: Json; seen?: Json; before?: Json; resendAt?: number };
 
-/** Returns the content of the column `applied`. Equal fields have equal texts. */
+/** Returns the content of the column `applied`. Equal records have equal texts. */
 export function toAppliedJson(applied: AppliedFields): string {
   return toJson(Object.fromEntries(Object.entries(applied).map(([key, field]) => [key, toStored(field)])));
 }
 
-function toStored({ sent, source, answered, unsure, preexisting, read }: AppliedField): StoredAppliedField {
-  if (read !== undefined) return [sent, source, answered, unsure === true, preexisting === true, read];
-  if (preexisting) return [sent, source, answered, unsure === true, preexisting];
-  if (unsure) return [sent, source, answered, unsure];
-  if (!hasSameText(answered, sent)) return [sent, source, answered];
+function toStored(field: AppliedField): StoredAppliedField {
+  const { sent, source, seen, before, resendAt } = field;
+  if (seen === undefined || before !== undefined || resendAt !== undefined) return field;
+  if (!hasSameText(seen, sent)) return [sent, source, seen];
   return hasSameText(source, sent) ? [sent] : [sent, source];
 }
 
@@ -83,19 +72,10 @@ export function parseApplied(text: string): AppliedFields {
   return Object.fromEntries(Object.entries(stored).map(([key, field]) => [key, fromStored(field)]));
 }
 
-function fromStored([
-  sent,
-  source = sent,
-  answered = sent,
-  unsure,
-  preexisting,
-  read,
-]: StoredAppliedField): AppliedField {
-  const field: AppliedField = { sent, answered, source };
-  if (read !== undefined) field.read = read;
-  if (unsure) field.unsure = true;
-  if (preexisting) field.preexisting = true;
-  return field;
+function fromStored(field: StoredAppliedField): AppliedField {
+  if (!Array.isArray(field)) return field;
+  const [sent, source = sent, seen = sent] = field;
+  return { sent, source, seen };
 }
 
 /** Returns the row of a new identity without a lease. Assigns its position in lists. */
@@ -173,19 +153,17 @@ export function desiredColumns(
 export function outcomeColumns(outcome: Outcome) {
   const { observed, travel_email_key } = observedColumns(outcome.observed);
   const { creating, creating_key } = creatingColumns(outcome.creating);
-  const { progress, check_at } = progressColumns(outcome.progress);
   return {
     observed,
     travel_email_key,
     creating,
     creating_key,
     travel_id: outcome.travelId ?? null,
-    applied: toAppliedJson(outcome.applied),
+    ...recordColumns(outcome),
     refused: toJson(outcome.refused),
     // `waitingFor` is already a search key. Do not fold it again, because that could change it.
     waiting_for: outcome.waitingFor ?? null,
-    progress,
-    check_at,
+    progress: toJson(outcome.progress),
     hold_cause: outcome.hold?.cause ?? null,
     hold_since: outcome.hold?.since ?? null,
     ...findingsColumns(outcome.findings),
@@ -236,11 +214,28 @@ function shortenFinding({ field, value, reason, ...others }: Finding): Finding {
   };
 }
 
-/**
- * Returns the columns of a reconciler's progress. `check_at` is the time of the next check of the traveler, 0 for none.
- */
-export function progressColumns(progress: Progress): Pick<IdentityTable, 'progress' | 'check_at'> {
-  return { progress: toJson(progress), check_at: nextCheckAt(progress) ?? 0 };
+/** Returns the columns of what is known of a traveler's fields. `check_at` is the time of the next read of the traveler, 0 for none. */
+export function recordColumns(
+  records: Pick<Identity, 'applied' | 'readAgainAt'>,
+): Pick<IdentityTable, 'applied' | 'read_again_at' | 'check_at'> {
+  const { applied, readAgainAt } = records;
+  return {
+    applied: toAppliedJson(applied),
+    read_again_at: readAgainAt ?? null,
+    check_at: nextCheckAt(records) ?? 0,
+  };
+}
+
+/** Returns the columns that are committed before a call. The time of the next read is that of its outcome. */
+export function callColumns({
+  applied,
+  readAgainAt,
+  progress,
+}: Pick<Identity, 'applied' | 'readAgainAt' | 'progress'>): Pick<
+  IdentityTable,
+  'applied' | 'read_again_at' | 'progress'
+> {
+  return { applied: toAppliedJson(applied), read_again_at: readAgainAt ?? null, progress: toJson(progress) };
 }
 
 /**
@@ -254,12 +249,12 @@ export function observedColumns(
   return { observed: toJson(observed), travel_email_key: caseFoldedKey(observed.email) };
 }
 
-/** Returns the columns of a reserved email address, with which a traveler is being created. */
+/** Returns the columns of a create, which reserves its email address. */
 export function creatingColumns(
-  creating: string | undefined,
+  creating: Identity['creating'],
 ): Pick<IdentityTable, 'creating' | 'creating_key'> {
   if (creating === undefined) return { creating: null, creating_key: null };
-  return { creating, creating_key: caseFoldedKey(creating) };
+  return { creating: toJson(creating), creating_key: caseFoldedKey(creating.email) };
 }
 
 /**

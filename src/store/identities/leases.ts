@@ -1,5 +1,5 @@
 import type { Kysely, UpdateObject } from 'kysely';
-import { LONGEST_CHECK_DELAY_MS, type Outcome, type Progress } from '../../provisioning/identity.ts';
+import { type Identity, LONGEST_CHECK_DELAY_MS, type Outcome } from '../../provisioning/identity.ts';
 import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../../provisioning/store-ports.ts';
 import { inScope, type ScopedId } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
@@ -9,14 +9,7 @@ import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 import { deleteUnclaimedOf, rivalsOf } from './delete-identities.ts';
 import { laterSeenAt, updateIdentity } from './identity-changes.ts';
-import {
-  creatingColumns,
-  observedColumns,
-  outcomeColumns,
-  progressColumns,
-  toAppliedJson,
-  toIdentity,
-} from './identity-row.ts';
+import { callColumns, creatingColumns, observedColumns, outcomeColumns, toIdentity } from './identity-row.ts';
 import { releaseTraveler } from './traveler-links.ts';
 
 /** Returns the leases on identities in a database. */
@@ -46,11 +39,7 @@ export function leases(database: Database): Leases {
       await updateHeld(db, holderOf(connection, id, token), released).execute();
     },
     releaseAll: async () => {
-      await db
-        .updateTable('identity')
-        .set({ ...released, ...observedColumns(undefined) })
-        .where('lease_until', 'is not', null)
-        .execute();
+      await db.updateTable('identity').set(released).where('lease_until', 'is not', null).execute();
     },
   };
 }
@@ -68,17 +57,7 @@ async function takeLease(
   const row = await updateIdentity(
     tx,
     key,
-    (of) => {
-      // A lease token is still present only if its holder crashed. The outcome of its calls is unknown, so clear the
-      // observed traveler.
-      const ifReleased = of.case().when('lease_token', 'is', null);
-      return {
-        lease_token: token,
-        lease_until: timeAfter(clock, ms),
-        observed: ifReleased.then(of.ref('observed')).else(null).end(),
-        travel_email_key: ifReleased.then(of.ref('travel_email_key')).else(null).end(),
-      };
-    },
+    () => ({ lease_token: token, lease_until: timeAfter(clock, ms) }),
     (of) => of.or([of('lease_until', 'is', null), of('lease_until', '<=', clock)]),
   )
     .returningAll()
@@ -94,29 +73,23 @@ async function takeLease(
   const identity = toIdentity(row);
   const isAhead = row.check_at > now + LONGEST_CHECK_DELAY_MS;
   return {
-    identity: isAhead ? { ...identity, progress: withDueChecks(identity.progress, now) } : identity,
+    identity: isAhead ? withDueReads(identity, now) : identity,
     generation: row.generation ?? 0,
   };
 }
 
-/** Makes the checks of a traveler due that a wrong clock has set, as the queue does. */
-function withDueChecks(
-  { late, unconfirmed, suspectedSpellings, ...progress }: Progress,
-  now: number,
-): Progress {
+/** Makes the reads of a traveler due that a wrong clock has set, as the queue does. */
+function withDueReads(identity: Identity, now: number): Identity {
   const earlier = (at: number) => (at > now + LONGEST_CHECK_DELAY_MS ? now : at);
-  const withEarlier = <Checked extends { at?: number }>(all: Record<string, Checked>) =>
-    Object.fromEntries(
-      Object.entries(all).map(([key, one]) => [
-        key,
-        one.at === undefined ? one : { ...one, at: earlier(one.at) },
-      ]),
-    );
+  const applied = Object.entries(identity.applied).map(([key, record]) => {
+    const { resendAt } = record;
+    return [key, resendAt === undefined ? record : { ...record, resendAt: earlier(resendAt) }] as const;
+  });
+  const { readAgainAt } = identity;
   return {
-    ...progress,
-    ...(late && { late: { ...late, checkAt: earlier(late.checkAt) } }),
-    ...(unconfirmed && { unconfirmed: withEarlier(unconfirmed) }),
-    ...(suspectedSpellings && { suspectedSpellings: withEarlier(suspectedSpellings) }),
+    ...identity,
+    applied: Object.fromEntries(applied),
+    readAgainAt: readAgainAt === undefined ? undefined : earlier(readAgainAt),
   };
 }
 
@@ -179,7 +152,8 @@ type Columns = ReturnType<typeof outcomeColumns>;
 type OutcomeValues = LeaseHolder & Columns & { known: number; linkedAt: number | null };
 
 const outcomeNames = [
-  ...(['applied', 'refused', 'progress', 'findings', 'finding_codes', 'trace', 'attempts'] as const),
+  ...(['applied', 'read_again_at', 'refused', 'progress', 'findings', 'finding_codes'] as const),
+  ...(['trace', 'attempts'] as const),
   ...(['travel_id', 'creating', 'creating_key', 'waiting_for', 'check_at'] as const),
   ...(['hold_cause', 'hold_since', 'rules_generation'] as const),
 ] satisfies (keyof Columns)[];
@@ -252,15 +226,12 @@ export async function saveAnnouncement(
   announcement: Announcement,
 ): Promise<'done' | 'lost' | 'taken'> {
   const save = async (tx: Kysely<Tables>) => {
-    const from = 'travelId' in announcement ? announcement.from : undefined;
+    const { from, travelId } = announcement;
     if (from && !(await releaseTraveler({ tx, dialect, scope: scopeOf(from.connection) }, from)))
       return 'taken';
-    if ('travelId' in announcement)
-      await deleteUnclaimedOf(tx, { ...holder, travelId: announcement.travelId, keep: holder.id });
-    const { numUpdatedRows } = await updateHeld(tx, holder, {
-      ...announcementColumns(announcement),
-      ...(announcement.progress ? progressColumns(announcement.progress) : {}),
-    }).executeTakeFirst();
+    if (travelId !== undefined) await deleteUnclaimedOf(tx, { ...holder, travelId, keep: holder.id });
+    const columns = announcementColumns(announcement);
+    const { numUpdatedRows } = await updateHeld(tx, holder, columns).executeTakeFirst();
     return numUpdatedRows > 0n ? 'done' : 'lost';
   };
   try {
@@ -271,15 +242,14 @@ export async function saveAnnouncement(
   }
 }
 
-/** Returns the columns of an announcement. An identity has either a link or a reserved address, never both. */
+/** Returns the columns of an announcement. A create that is about to be sent has no traveler. */
 function announcementColumns(announcement: Announcement) {
-  if ('travelId' in announcement)
-    return {
-      travel_id: announcement.travelId,
-      applied: toAppliedJson(announcement.applied),
-      ...creatingColumns(undefined),
-    };
-  if (!('creating' in announcement)) return {};
-  if (announcement.creating === undefined) return creatingColumns(undefined);
-  return { travel_id: null, ...observedColumns(undefined), ...creatingColumns(announcement.creating) };
+  const { travelId, creating } = announcement;
+  if (!('travelId' in announcement)) return callColumns(announcement);
+  return {
+    ...callColumns(announcement),
+    ...creatingColumns(creating),
+    travel_id: travelId ?? null,
+    ...(travelId === undefined ? observedColumns(undefined) : {}),
+  };
 }

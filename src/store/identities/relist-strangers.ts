@@ -6,7 +6,7 @@ import { countIdentities } from '../lists/list-counters.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { deleteUnclaimed } from './delete-identities.ts';
-import { progressColumns } from './identity-row.ts';
+import { recordColumns } from './identity-row.ts';
 import { isUserNameTaken } from './unclaimed-identities.ts';
 
 /**
@@ -45,7 +45,8 @@ async function updateToListed(
   await tx
     .updateTable('identity')
     .set((row) => ({
-      ...progressColumns({}),
+      ...recordColumns({ applied: {}, readAgainAt: undefined }),
+      progress: toJson({}),
       deleted_at: null,
       hold_cause: null,
       hold_since: null,
@@ -53,7 +54,6 @@ async function updateToListed(
       state: 'synced',
       findings: '[]',
       finding_codes: '',
-      applied: '{}',
       origin: toJson(kept),
       version: row('version', '+', 1),
       revision: row('revision', '+', 1),

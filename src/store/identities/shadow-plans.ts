@@ -89,7 +89,7 @@ export async function reserveAddress(
   scope: Scope,
   { id, version, email }: PlannedCreate,
 ): Promise<void> {
-  const columns = creatingColumns(email);
+  const columns = creatingColumns({ email, key: id });
   const { creating_key: key } = columns;
   await tx
     .updateTable('identity')

@@ -12,7 +12,7 @@ import {
   setColumns,
   type WriteContext,
 } from './identity-changes.ts';
-import { creatingColumns, observedColumns, progressColumns, toAppliedJson } from './identity-row.ts';
+import { creatingColumns, observedColumns, recordColumns, toAppliedJson } from './identity-row.ts';
 
 /**
  * Unlinks the traveler of a leaver and cancels its pending work. Returns false if the leaver does not exist or is active again, or
@@ -57,7 +57,7 @@ export function unlinkTraveler(
   scope: Scope,
   { id, predecessor }: Change<'unlink'>,
 ): Promise<boolean> {
-  const progress = progressColumns(predecessor ? { predecessor } : {});
+  const progress = { progress: toJson(predecessor ? { predecessor } : {}) };
   return setColumns(
     tx,
     { ...scope, id },
@@ -72,7 +72,8 @@ export async function linkTraveler(
   { id, travelId, applied }: Change<'link'>,
 ): Promise<boolean> {
   await deleteUnclaimedOf(tx, { ...scope, travelId, keep: id });
-  const link = { travel_id: travelId, applied: toAppliedJson(applied), state: 'dirty' };
+  const records = recordColumns({ applied, readAgainAt: undefined });
+  const link = { travel_id: travelId, ...records, state: 'dirty' };
   return setColumns(
     tx,
     { ...scope, id },
@@ -85,9 +86,9 @@ function unlinkedColumns(row: Row) {
   return {
     ...creatingColumns(undefined),
     ...observedColumns(undefined),
-    ...progressColumns({}),
+    ...recordColumns({ applied: {}, readAgainAt: undefined }),
+    progress: toJson({}),
     travel_id: null,
-    applied: toJson({}),
     waiting_for: null,
     hold_cause: null,
     hold_since: null,

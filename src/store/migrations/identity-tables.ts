@@ -28,10 +28,11 @@ export const identityTables = {
       rules_generation: 'bigint',
       travel_id: 'ordered text?',
       travel_email_key: 'ordered text?',
+      /** The create that will be sent, or whose outcome is not known, as JSON. */
       creating: 'text?',
       creating_key: 'ordered text?',
       waiting_for: 'ordered text?',
-      /** Time of the next check for late calls; 0 for none. */
+      /** The time of the next read of the traveler; 0 for none. */
       check_at: 'bigint = 0',
       hold_cause: 'ordered text?',
       hold_since: 'bigint?',
@@ -57,6 +58,7 @@ export const identityTables = {
       progress: "text = '{}'",
       origin: "text = '{}'",
       applied: "text = '{}'",
+      read_again_at: 'bigint?',
       refused: "text = '{}'",
       observed: 'text?',
       findings: "text = '[]'",

@@ -23,8 +23,7 @@ export async function makeNewlyImported(tx: Kysely<Tables>, now: number): Promis
   await sql`
     update identity set
       origin = ${withMember(sql`'"baseline":' || desired || ',"stated":[]'`)},
-      progress = '{"resetDone":' || cast(version as text) || '}',
-      refused = '{}', observed = null, travel_email_key = null, check_at = 0,
+      progress = '{}', refused = '{}', observed = null, travel_email_key = null, read_again_at = null, check_at = 0,
       creating = null, creating_key = null, waiting_for = null, hold_cause = null, hold_since = null,
       decision = case when decision like '%"answer":"approved"%' then '' else decision end,
       lease_token = null, lease_until = null,

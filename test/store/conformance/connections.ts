@@ -6,6 +6,7 @@ import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/
 import { replicas } from '../../../src/store/queues/replicas.ts';
 import { reportedConditions } from '../../../src/store/queues/reported-conditions.ts';
 import {
+  createOf,
   fixture,
   importedIdentity,
   linkedOutcome,
@@ -42,7 +43,7 @@ export function describeConnections(open: OpenDatabase): void {
     const { database, add, groups, holds, references, rules, tasks } = one;
     await add(
       person('ada', linkedOutcome('t1', 'ada@x')),
-      person('bob', { state: 'pending', creating: 'bob@x' }),
+      person('bob', { state: 'pending', creating: createOf('bob@x') }),
       person('dead', { ...linkedOutcome('t2', 'dead@x'), deletedAt: NOW }),
       importedIdentity('unclaimed', 't3'),
       person('waiting', { connection: 'entra', state: 'synced', waitingFor: 'ada@x' }),

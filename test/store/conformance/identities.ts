@@ -3,6 +3,8 @@ import type { Json } from '../../../src/schema/resource.ts';
 import type { AppliedFields } from '../../../src/translator/translation.ts';
 import { runs } from '../../fixtures/runs.ts';
 import {
+  announcedCreate,
+  createOf,
   fixture,
   importedIdentity,
   linkedOutcome,
@@ -22,10 +24,10 @@ export function describeIdentities(open: OpenDatabase): void {
         state: 'refused',
         rulesGeneration: 7,
         travelId: 't1',
-        applied: { email: { sent: 'A@x', answered: 'a@x', source: 'A@x' } },
+        applied: { email: { sent: 'A@x', seen: 'a@x', source: 'A@x' } },
         refused: { lang: { value: 'de', basis: 'b', reason: 'unknown' } },
         observed: traveler('t1', 'a@x', { roles: ['traveler'] }),
-        creating: 'Ada@Corp.example',
+        creating: createOf('Ada@Corp.example'),
         waitingFor: 'held@corp.example',
         findings: [{ field: 'lang', code: 'unknown', value: 'de', reason: 'r', remedy: 'm' }],
         trace: [
@@ -83,11 +85,12 @@ export function describeIdentities(open: OpenDatabase): void {
       const values: Json[] = ['a', 'b', null, false, 7, [], [{ data: 'x' }], [{ data: 'y' }], { id: 'x' }];
       const applied: AppliedFields = {};
       for (const sent of values)
-        for (const answered of values)
+        for (const seen of values)
           for (const source of values) {
             const key = Object.keys(applied).length;
-            applied[`customFields.${key}`] = { sent, answered, source };
-            applied[`roles.${key}`] = { sent, answered, source, unsure: true };
+            applied[`customFields.${key}`] = { sent, seen, source };
+            applied[`address.${key}`] = { sent, source };
+            applied[`roles.${key}`] = { sent, seen, source, before: true, resendAt: NOW };
           }
       await add(person('ada', { applied }));
       expect((await identities.findById('okta', 'ada'))?.applied).toEqual(applied);
@@ -144,7 +147,7 @@ export function describeIdentities(open: OpenDatabase): void {
             expected === 1 ? 'duplicate' : 'done',
           );
           await leases.acquire('okta', id, { token: 'k', ms: 9, now: NOW });
-          await leases.announce('okta', id, 'k', { creating: kept });
+          await leases.announce('okta', id, 'k', announcedCreate(kept));
           expect(await identities.findHolder('acme', { creating: asked })).toEqual(
             expected === 1 ? expect.objectContaining({ id }) : undefined,
           );

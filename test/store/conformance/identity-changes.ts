@@ -1,6 +1,8 @@
 import type { IdentityChange } from '../../../src/provisioning/store-ports.ts';
 import { urns } from '../../../src/schema/resource.ts';
 import {
+  announcedCreate,
+  createOf,
   fixture,
   importedIdentity,
   linkedOutcome,
@@ -122,7 +124,7 @@ export function describeIdentityChanges(open: OpenDatabase): void {
         'a',
         'k',
         { revision: 1 },
-        linkedOutcome('t1', 'a@x', { waitingFor: 'w@x', creating: 'c@x' }),
+        linkedOutcome('t1', 'a@x', { waitingFor: 'w@x', creating: createOf('c@x') }),
       );
       const before = await read('a');
       const write = {
@@ -182,13 +184,13 @@ export function describeIdentityChanges(open: OpenDatabase): void {
       await identities.commit('okta', [
         { kind: 'update', identity: person('a', { version: 2 }), expected: 1 },
       ]);
-      expect(await leases.announce('okta', 'a', 'k', { creating: 'a@x' })).toBe('done');
+      expect(await leases.announce('okta', 'a', 'k', announcedCreate('a@x'))).toBe('done');
     });
 
     it('writes `applied` only when it claims the identity', async () => {
       const { add, identities, read } = await fixture(open);
       await add(importedIdentity('a', 't1'));
-      const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
+      const applied = { lang: { sent: 'en', seen: 'en', source: 'en' } };
       const claim = person('a', { version: 2, applied });
       await identities.commit('okta', [{ kind: 'update', identity: claim, expected: 1 }]);
       expect(await read('a')).toMatchObject({
@@ -276,10 +278,10 @@ export function describeIdentityChanges(open: OpenDatabase): void {
     it('unlinks the traveler of a tombstone and ends its work, so that a restored user can get the traveler', async () => {
       const { add, identities, leases, read } = await fixture(open);
       const observed = traveler('t1', 'a@x');
-      const applied = { lang: { sent: 'en', answered: 'en', source: 'en' } };
+      const applied = { lang: { sent: 'en', seen: 'en', source: 'en' } };
       await add(
         person('old', {
-          ...{ travelId: 't1', observed, applied, creating: 'c@x', waitingFor: 'w@x' },
+          ...{ travelId: 't1', observed, applied, creating: createOf('c@x'), waitingFor: 'w@x' },
           ...{ deletedAt: NOW, attempts: 2, nextAttemptAt: NOW },
         }),
       );

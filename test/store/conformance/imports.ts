@@ -1,4 +1,5 @@
 import {
+  announcedCreate,
   fixture,
   importedIdentity,
   linkedOutcome,
@@ -71,7 +72,7 @@ export function describeImports(open: OpenDatabase): void {
         person('d', { travelId: 't5', connection: 'other' }),
       );
       await leases.acquire('entra', 'maker', { token: 'k', ms: at - NOW, now: NOW });
-      await leases.announce('entra', 'maker', 'k', { creating: 'W@corp.example' });
+      await leases.announce('entra', 'maker', 'k', announcedCreate('W@corp.example'));
       await imports.saveUnclaimed(
         [
           importedIdentity('x', 't1'),

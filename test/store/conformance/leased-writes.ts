@@ -2,6 +2,8 @@ import type { Identity } from '../../../src/provisioning/identity.ts';
 import type { UserField } from '../../../src/provisioning/users/list-ports.ts';
 import type { RulesInForce } from '../../../src/store/queues/rules-in-force.ts';
 import {
+  callOf,
+  createOf,
   fieldEquals,
   fixture,
   importedIdentity,
@@ -27,7 +29,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
     it('is inserted with the lease and the reserved address', async () => {
       const { add, identities, leases, read } = await fixture(open);
       await add();
-      const identity = person('a', { creating: 'a@x' });
+      const identity = person('a', { creating: createOf('a@x') });
       expect(await identities.commit('okta', [{ kind: 'insert', identity, lease }])).toBe('done');
       expect(await read('a')).toEqual({ ...identity, leasedUntil: NOW + 1000 });
       expect(await leases.acquire('okta', 'a', { token: 'k2', ms: 9, now: NOW + 999 })).toBeUndefined();
@@ -39,13 +41,13 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const { add, identities } = await fixture(open);
       const holder = { connection: 'entra', travelId: 't1', observed: traveler('t1', 'A@x') };
       await add(person('holder', holder));
-      const identity = person('a', { creating: 'a@x' });
+      const identity = person('a', { creating: createOf('a@x') });
       expect(await identities.commit('okta', [{ kind: 'insert', identity, lease }])).toBe('stale');
       expect(await identities.commit('okta', [{ kind: 'insert', identity }])).toBe('stale');
       expect(await identities.findById('okta', 'a')).toBeUndefined();
       expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toEqual([]);
       expect((await identities.findPage('okta', 0, 0)).total).toBe(0);
-      const other = person('a', { creating: 'b@x' });
+      const other = person('a', { creating: createOf('b@x') });
       expect(await identities.commit('okta', [{ kind: 'insert', identity: other, lease }])).toBe('done');
     });
 
@@ -57,8 +59,10 @@ export function describeLeasedWrites(open: OpenDatabase): void {
         'a traveler of another connection has the address',
         { connection: 'entra', travelId: 't', observed: address },
       ],
-      ['another connection creates a traveler with the address', { connection: 'entra', creating: 'new@x' }],
-      ['another connection waits for the address', { connection: 'entra', waitingFor: 'new@x' }],
+      [
+        'another connection creates a traveler with the address',
+        { connection: 'entra', creating: createOf('new@x') },
+      ],
       ['the rules in force are of another generation', { rulesGeneration: 1 }],
     ])('is stale under the condition that a user is new, and stores nothing, if %s', async (why, match) => {
       const { add, identities, rules } = await fixture(open);
@@ -72,7 +76,11 @@ export function describeLeasedWrites(open: OpenDatabase): void {
         email: 'New@x',
         generation,
       };
-      const insert = { kind: 'insert', identity: person('a', { creating: 'New@x' }), condition } as const;
+      const insert = {
+        kind: 'insert',
+        identity: person('a', { creating: createOf('New@x') }),
+        condition,
+      } as const;
       for (const change of [insert, { ...insert, lease }])
         expect(await identities.commit('okta', [change])).toBe('stale');
       expect(await identities.findById('okta', 'a')).toBeUndefined();
@@ -91,7 +99,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
         email: 'a@x',
         generation: 1,
       };
-      const identity = person('a', { creating: 'a@x' });
+      const identity = person('a', { creating: createOf('a@x') });
       expect(await identities.commit('okta', [{ kind: 'insert', identity, condition, lease }])).toBe('done');
       expect(await identities.find('okta', { by: 'email', value: 'a@corp.example' })).toHaveLength(1);
       expect((await identities.findPage('okta', 0, 0)).total).toBe(1);
@@ -110,16 +118,17 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const { add, identities, leases, read } = await fixture(open);
       await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
       const before = await read('a');
-      const progress = { announced: { lang: { value: 'fr', source: 'fr', before: 'en' } } };
+      const applied = { lang: { sent: 'fr', source: 'fr', before: 'en' } };
+      const call = { applied, readAgainAt: NOW + 50, progress: { settledVersion: 1 } };
       const identity = { ...before, desired: { userName: 'new' }, version: 2, lastModified: NOW + 7 };
       const change = {
         kind: 'update',
         identity,
         expected: 1,
-        lease: { ...lease, before, progress },
+        lease: { ...lease, before, call },
       } as const;
       expect(await identities.commit('okta', [change])).toBe('done');
-      expect(await read('a')).toEqual({ ...identity, progress, revision: 2, leasedUntil: NOW + 1000 });
+      expect(await read('a')).toEqual({ ...identity, ...call, revision: 2, leasedUntil: NOW + 1000 });
       const outcome = linkedOutcome('t1', 'a@x');
       expect(await leases.finish('okta', 'a', 'k', { revision: 2 }, outcome)).toBe('kept');
     });
@@ -130,12 +139,12 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const before = await read('a');
       await reconcileQueue.markDirty('okta', ['a'], NOW);
       const identity = { ...before, desired: { userName: 'new' }, version: 2 };
-      const progress = { announced: {} };
+      const call = { ...callOf(before), progress: { settledVersion: 1 } };
       const change = {
         kind: 'update',
         identity,
         expected: 1,
-        lease: { ...lease, before, progress },
+        lease: { ...lease, before, call },
       } as const;
       expect(await identities.commit('okta', [change])).toBe('unleased');
       expect(await read('a')).toMatchObject({
@@ -150,7 +159,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       await leases.acquire('okta', 'a', { token: 'other', ms: 9, now: NOW });
       const second = { ...before, version: 2 };
       const update = (identity: typeof before, expected: number) =>
-        ({ kind: 'update', identity, expected, lease: { ...lease, before, progress: {} } }) as const;
+        ({ kind: 'update', identity, expected, lease: { ...lease, before, call: callOf(before) } }) as const;
       expect(await identities.commit('okta', [update(second, 1)])).toBe('unleased');
       await leases.finish('okta', 'a', 'other', { revision: 1 }, linkedOutcome('t1', 'a@x'));
       expect(await identities.commit('okta', [update({ ...before, version: 3 }, 2)])).toBe('unleased');
@@ -163,7 +172,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const before = await read('a');
       const write = { ...before, version: 2 };
       await identities.commit('okta', [{ kind: 'update', identity: write, expected: 1 }]);
-      const leased = { ...lease, before, progress: {} };
+      const leased = { ...lease, before, call: callOf(before) };
       const change = { kind: 'update', identity: write, expected: 1, lease: leased } as const;
       expect(await identities.commit('okta', [change])).toBe('stale');
       expect((await read('a')).leasedUntil).toBeUndefined();
@@ -178,7 +187,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const write = async (changed: Partial<Identity>) => {
         const before = await read('a');
         const identity = { ...before, ...changed, version: before.version + 1 };
-        const leased = { ...lease, before, progress: {} };
+        const leased = { ...lease, before, call: callOf(before) };
         const change = { kind: 'update', identity, expected: before.version, lease: leased } as const;
         expect(await identities.commit('okta', [change])).toBe('done');
         await leases.release('okta', 'a', 'k');
@@ -210,7 +219,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const { add, identities } = await fixture(open);
       await add(person('other'));
       expect(await identities.findForNewUser('okta', user)).toEqual({
-        ...{ userName: [], externalId: [], travelEmail: [], waiters: [], generation: 0 },
+        ...{ userName: [], externalId: [], travelEmail: [], generation: 0 },
         ...{ holder: undefined, creator: undefined },
       });
     });
@@ -220,7 +229,7 @@ export function describeLeasedWrites(open: OpenDatabase): void {
       const address = 'ada@corp.example';
       await add(
         // Its address is reserved while no traveler has it.
-        person('creator', { connection: 'entra', creating: 'ADA@corp.example' }),
+        person('creator', { connection: 'entra', creating: createOf('ADA@corp.example') }),
         person('name', { desired: { userName: 'ada@X' } }),
         person('left', {
           desired: { userName: 'ada@x', externalId: 'e1' },

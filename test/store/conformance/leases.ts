@@ -1,4 +1,7 @@
 import {
+  announcedCreate,
+  callOf,
+  createOf,
   fixture,
   importedIdentity,
   linkedOutcome,
@@ -37,7 +40,7 @@ export function describeLeases(open: OpenDatabase): void {
       await add(person('a'));
       await leases.acquire('okta', 'a', lease('k1'));
       expect(await leases.acquire('okta', 'a', lease('k2', NOW + 1000))).toBeDefined();
-      expect(await leases.announce('okta', 'a', 'k1', { creating: 'a@x' })).toBe('lost');
+      expect(await leases.announce('okta', 'a', 'k1', announcedCreate('a@x'))).toBe('lost');
       expect(await leases.finish('okta', 'a', 'k1', { revision: 1 }, linkedOutcome('t1', 'a@x'))).toBe(
         'lost',
       );
@@ -68,28 +71,6 @@ export function describeLeases(open: OpenDatabase): void {
       await rules.replace('okta', { ...mapping, generation: 1 }, NOW);
       await rules.replace('okta', { ...mapping, generation: 2, digest: 'e' }, NOW);
       expect(await leases.acquire('okta', 'a', lease('k1'))).toMatchObject({ generation: 2 });
-    });
-
-    it('after an expired one returns no observation, because the calls of the crashed holder are unknown', async () => {
-      const { add, leases, read } = await fixture(open);
-      await add(person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }));
-      await leases.acquire('okta', 'a', lease('k1'));
-      await leases.release('okta', 'a', 'k1');
-      expect((await leases.acquire('okta', 'a', lease('k2')))?.identity.observed?.email).toBe('a@x');
-      expect((await leases.acquire('okta', 'a', lease('k3', NOW + 1000)))?.identity.observed).toBeUndefined();
-      expect((await read('a')).observed).toBeUndefined();
-    });
-
-    it('of a crashed process that is ended at start also clears the observation', async () => {
-      const { add, leases, read } = await fixture(open);
-      await add(
-        person('a', { travelId: 't1', observed: traveler('t1', 'a@x') }),
-        person('b', { travelId: 't2', observed: traveler('t2', 'b@x') }),
-      );
-      await leases.acquire('okta', 'a', lease('k1'));
-      await leases.releaseAll();
-      expect((await leases.acquire('okta', 'a', lease('k2')))?.identity.observed).toBeUndefined();
-      expect((await read('b')).observed?.email).toBe('b@x');
     });
 
     it('lets only its holder wait for an address', async () => {
@@ -130,7 +111,7 @@ export function describeLeases(open: OpenDatabase): void {
       await leases.releaseAll();
       expect(await read('a')).toEqual(person('a'));
       expect(await read('b')).toEqual(person('b'));
-      expect(await leases.announce('okta', 'b', 'k3', { creating: 'b@x' })).toBe('lost');
+      expect(await leases.announce('okta', 'b', 'k3', announcedCreate('b@x'))).toBe('lost');
     });
 
     it('on an identity that does not exist is not granted', async () => {
@@ -146,11 +127,11 @@ export function describeLeases(open: OpenDatabase): void {
       const { add, leases, imports, read } = await fixture(open);
       await add(person('a'));
       await leases.acquire('okta', 'a', lease('k'));
-      expect(await leases.announce('okta', 'a', 'k', { creating: 'Éva@X' })).toBe('done');
-      expect((await read('a')).creating).toBe('Éva@X');
+      expect(await leases.announce('okta', 'a', 'k', announcedCreate('Éva@X'))).toBe('done');
+      expect((await read('a')).creating).toEqual(createOf('Éva@X'));
       expect(await imports.findOpenCreates('acme')).toEqual(['éva@x']);
       expect(await imports.findOpenCreates('globex')).toEqual([]);
-      expect(await leases.announce('okta', 'a', 'k', { creating: undefined })).toBe('done');
+      expect(await leases.announce('okta', 'a', 'k', announcedCreate(undefined))).toBe('done');
       expect(await imports.findOpenCreates('acme')).toEqual([]);
     });
   });
@@ -165,7 +146,11 @@ export function describeLeases(open: OpenDatabase): void {
       const take = (leaseEndedBy: number) => {
         const leaver = { connection: 'okta', id: 'leaver', leasedUntil, applied, origin, leaseEndedBy };
         const from = { kind: 'giveUpTraveler', ...leaver } as const;
-        return leases.announce('okta', 'newcomer', 'k2', { travelId: 't1', applied: {}, from });
+        return leases.announce('okta', 'newcomer', 'k2', {
+          ...callOf(person('newcomer')),
+          travelId: 't1',
+          from,
+        });
       };
       expect([await take(NOW + 19_999), await take(NOW + 20_000)]).toEqual(['taken', 'done']);
     });
@@ -177,7 +162,13 @@ export function describeLeases(open: OpenDatabase): void {
       await add(person('a'));
       const before = (await leases.acquire('okta', 'a', lease('k')))?.identity;
       const outcome = linkedOutcome('t1', 'a@x', {
-        ...{ state: 'refused', attempts: 2, nextAttemptAt: NOW + 60, creating: 'c@x', waitingFor: 'w@x' },
+        ...{
+          state: 'refused',
+          attempts: 2,
+          nextAttemptAt: NOW + 60,
+          creating: createOf('c@x'),
+          waitingFor: 'w@x',
+        },
         findings: [{ field: 'lang', code: 'unknown', reason: 'r', remedy: 'm' }],
       });
       expect(await leases.finish('okta', 'a', 'k', { revision: 1 }, outcome)).toBe('kept');

@@ -1,4 +1,3 @@
-import type { Progress } from '../../../src/provisioning/identity.ts';
 import {
   fixture,
   importedIdentity,
@@ -59,7 +58,7 @@ export function describeReconcileQueue(open: OpenDatabase): void {
 
     it('returns due checks for late creates in any state, once, and not before a pending attempt', async () => {
       const { add, reconcileQueue, leases } = await fixture(open);
-      const late = (checkAt: number) => ({ progress: { late: { checkAt, sent: {}, creates: [] } } });
+      const late = (checkAt: number) => ({ readAgainAt: checkAt });
       const states = ['synced', 'pending', 'refused', 'held'] as const;
       await add(
         ...states.map((state, index) => person(state, { state, ...late(NOW - index) })),
@@ -92,7 +91,6 @@ export function describeReconcileQueue(open: OpenDatabase): void {
 
   describe('a time further away than the longest delay', () => {
     const hour = 3_600_000;
-    const late = (checkAt: number) => ({ late: { checkAt, sent: { lang: ['fr'] }, creates: [] } });
 
     it('makes an attempt due: a wrong clock has set it', async () => {
       const { add, reconcileQueue } = await fixture(open);
@@ -106,24 +104,23 @@ export function describeReconcileQueue(open: OpenDatabase): void {
       expect(due.map(({ id }) => id)).toEqual(['gone', 'due', 'ahead']);
     });
 
-    it('makes a check due, in the progress as well', async () => {
+    it('makes a read due, in the identity as well', async () => {
       const { add, reconcileQueue, leases } = await fixture(open);
       const [state, day] = ['synced' as const, 24 * hour];
-      const checks = (at: number): Progress => ({
-        ...late(at),
-        unconfirmed: { archived: { value: true, basis: 'b', next: 'retry', at } },
-        suspectedSpellings: { firstName: { value: 'A', at } },
+      const reads = (at: number) => ({
+        readAgainAt: at,
+        applied: { archived: { sent: true, source: false, seen: false, resendAt: at } },
       });
       await add(
-        person('ahead', { state, progress: checks(NOW + day + 1) }),
-        person('soon', { state, progress: checks(NOW + day) }),
+        person('ahead', { state, ...reads(NOW + day + 1) }),
+        person('soon', { state, ...reads(NOW + day) }),
         person('none', { state }),
       );
       expect((await reconcileQueue.findDue(NOW, 10, ['okta'])).map(({ id }) => id)).toEqual(['ahead']);
-      const progressOf = async (id: string) =>
-        (await leases.acquire('okta', id, { token: 'k', ms: 1, now: NOW }))?.identity.progress;
-      expect(await progressOf('ahead')).toEqual(checks(NOW));
-      expect(await progressOf('soon')).toEqual(checks(NOW + day));
+      const identityOf = async (id: string) =>
+        (await leases.acquire('okta', id, { token: 'k', ms: 1, now: NOW }))?.identity;
+      expect(await identityOf('ahead')).toMatchObject(reads(NOW));
+      expect(await identityOf('soon')).toMatchObject(reads(NOW + day));
     });
 
     it('does not count as seen by an import, until the next one sees the traveler', async () => {

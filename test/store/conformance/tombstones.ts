@@ -11,7 +11,7 @@ export function describeTombstones(open: OpenDatabase): void {
 
     it('deletes old tombstones of the connection without pending work, and no others', async () => {
       const { add, retention, identities, leases } = await fixture(open);
-      const late = { progress: { late: { checkAt: NOW + 1, sent: {}, creates: [] } } };
+      const late = { readAgainAt: NOW + 1 };
       await add(
         person('old', old),
         person('younger', { ...old, deletedAt: NOW - 399 * DAY }),

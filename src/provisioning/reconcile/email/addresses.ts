@@ -62,12 +62,6 @@ export function withEmailWait(
   return { ...withFinding(draft, finding), waitingFor: addressKey(email) };
 }
 
-/** Marks the address as unsure: the wanted one is sent also if it was sent before, and the traveler has another one by now. */
-export function withEmailDoubted(draft: OutcomeDraft): OutcomeDraft {
-  const { email } = draft.applied;
-  return email ? { ...draft, applied: { ...draft.applied, email: { ...email, unsure: true } } } : draft;
-}
-
 /**
  * Makes a new parking address; undefined if the connection has no parking domain, or the travel API refused such an
  * address.

@@ -49,7 +49,7 @@ export function* resolveEmailConflict(
   // The travel service has another address in its place, which is reported and not corrected.
   const { email: applied } = draft.applied;
   const isParked = observed !== undefined && isParkingAddress(context.connection, observed.email);
-  const isDriftKept = !isParked && applied?.unsure !== true && applied?.sent === email.value;
+  const isDriftKept = !isParked && applied?.seen !== undefined && applied.sent === email.value;
   if (isAsWanted || isKept || isDriftKept || !(yield* findEmailHolder(context, email.value)))
     return { draft, fields };
   // The wait is saved before the second lookup: an address that is freed from now on makes this identity dirty.

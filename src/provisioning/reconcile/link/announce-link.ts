@@ -1,4 +1,3 @@
-import { resolveAnnounced } from '../../../translator/announced.ts';
 import { toStoredTrace } from '../../../translator/trace.ts';
 import type { AppliedFields } from '../../../translator/translation.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
@@ -11,37 +10,21 @@ import {
   withLinkedTraveler,
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
-import type { UnconfirmedCreate } from '../late-calls.ts';
+import { withObservedTraveler } from '../read-again.ts';
 import { leaseLostFailure } from '../traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from '../update-traveler.ts';
 
 export type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
-
-/** A traveler, and the create with unknown outcome that has made it. */
-export interface OwnTraveler {
-  traveler: TravelUser;
-  create: UnconfirmedCreate;
-}
-
-/** Links a traveler that this create has made: the bridge owns the fields that it shows. */
-export function* announceOwnLink(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { traveler, create }: OwnTraveler,
-): ReturnType<typeof announceLink> {
-  const { rules } = context.rulesSnapshot;
-  const applied = resolveAnnounced({}, create.fields, { observed: traveler, rules });
-  return yield* announceLink(context, draft, { traveler, applied });
-}
 
 export function* announceLink(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, applied, from }: { traveler: TravelUser; applied: AppliedFields; from?: Release },
 ): Program<ReconcileResult | TravelerGone | 'taken'> {
-  const linked = withLinkedTraveler(draft, traveler, applied);
+  const linked = withObservedTraveler(context, withLinkedTraveler(draft, traveler, applied), traveler);
+  const { creating, readAgainAt, progress } = linked;
   // The link is committed before the first PATCH: if two identities find one traveler at once, only one may change it.
-  const announcement = { travelId: traveler.id, applied, progress: linked.progress, from };
+  const announcement = { travelId: traveler.id, applied, creating, readAgainAt, progress, from };
   const link = yield* perform('announce', announcement);
   if (link === 'taken') return 'taken';
   if (link === 'lost') return endInFailure(draft, leaseLostFailure);

@@ -1,3 +1,4 @@
+import type { AppliedFields } from '../../../translator/translation.ts';
 import type { TravelUser } from '../../../translator/traveler.ts';
 import { findings } from '../../findings.ts';
 import { type Identity, isInactive, type Succession } from '../../identity.ts';
@@ -30,19 +31,11 @@ import {
   withEmailWait,
 } from '../email/addresses.ts';
 import { isAdministrator, isGuarded } from '../guard.ts';
-import {
-  addLateCall,
-  isOwnCreate,
-  type UnconfirmedCreate,
-  withAddressFree,
-  withAnnouncedCreate,
-  withLateCreate,
-  withValuesNotShownYet,
-} from '../late-calls.ts';
+import { isOwnCreate, type SentCreate } from '../own-create.ts';
 import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
 import type { TravelerGone } from '../update-traveler.ts';
-import { announceLink, announceOwnLink, type OwnTraveler, type Release } from './announce-link.ts';
+import { announceLink, type Release } from './announce-link.ts';
 
 /** The reasons for and against linking the identity to a traveler that has the wanted address. */
 type Availability =
@@ -70,21 +63,43 @@ export type OwnCreateResult =
 export function* linkOwnCreate(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  create: UnconfirmedCreate,
+  create: SentCreate,
 ): Program<OwnCreateResult> {
-  const answer = yield* perform('findTravelers', [create.reservation.email]);
-  if (answer.kind !== 'ok') return endInFailure(draft, answer);
-  const known = withLateCreate(context, draft, create);
+  const found = yield* findOwnCreate(context, draft, create);
+  if ('kind' in found) return endInFailure(draft, found);
+  for (const traveler of found.own) {
+    const linked = yield* linkIfAllowed(context, draft, {
+      ...{ traveler, own: create.applied },
+      leaver: undefined,
+    });
+    if (linked === 'gone' || (linked !== 'taken' && 'end' in linked)) return linked;
+  }
+  return { found: found.isFree ? 'none' : 'stranger', draft: found.draft };
+}
+
+/**
+ * Finds the travelers that a create without an answer has made and that nobody has. If no traveler has the address, the draft says so: one that
+ * appears later was made by this create.
+ */
+export function* findOwnCreate(
+  context: ReconcileContext,
+  draft: OutcomeDraft,
+  create: SentCreate,
+): Program<{ draft: OutcomeDraft; own: TravelUser[]; isFree: boolean } | TravelFailure> {
+  const { creating } = create;
+  const answer = yield* perform('findTravelers', [creating.email]);
+  if (answer.kind !== 'ok') return answer;
   if (answer.value.length === 0)
-    return { found: 'none', draft: withAddressFree(known, create.reservation.email) };
+    return { draft: { ...draft, creating: { ...creating, wasFree: true } }, own: [], isFree: true };
+  const own: TravelUser[] = [];
   for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
     const availability = yield* readAvailability(context, traveler);
-    if (availability.kind !== 'ok') return endInFailure(known, availability);
-    if (availability.value.is !== 'free') continue;
-    const linked = yield* announceOwnLink(context, known, { traveler, create });
-    if (linked !== 'taken') return linked;
+    if (availability.kind !== 'ok') return availability;
+    const { value } = availability;
+    // A traveler that another user had is not that of this create.
+    if (value.is === 'free' && value.leaver === undefined) own.push(traveler);
   }
-  return { found: 'stranger', draft: known };
+  return { draft, own, isFree: false };
 }
 
 /**
@@ -95,11 +110,11 @@ export function* linkOwnCreate(
 export function* linkExistingTraveler(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { email, create }: { email: string; create: UnconfirmedCreate | undefined },
+  { email, create }: { email: string; create: SentCreate | undefined },
 ): Program<ReconcileResult | TravelerGone | 'none' | 'taken' | 'erased' | OwnTravelerNeeded> {
   const answer = yield* perform('findTravelers', [email]);
   // The next attempt looks for the traveler of this create, even if it wants another address by then.
-  const unresolved = create ? withAnnouncedCreate(draft, create) : draft;
+  const unresolved = { ...draft, ...create };
   if (answer.kind !== 'ok') return endInFailure(unresolved, answer);
   let isErased = false;
   for (const traveler of answer.value) {
@@ -111,10 +126,8 @@ export function* linkExistingTraveler(
       return yield* announceLink(context, draft, { traveler, applied: {} });
     if (availability.value.is !== 'free') continue;
     const { leaver } = availability.value;
-    const isOwn = !leaver && create !== undefined && isOwnCreate(context, traveler, create);
-    const linked = isOwn
-      ? yield* announceOwnLink(context, draft, { traveler, create })
-      : yield* linkIfAllowed(context, draft, { traveler, leaver });
+    const own = !leaver && create && isOwnCreate(context, traveler, create) ? create.applied : undefined;
+    const linked = yield* linkIfAllowed(context, draft, { traveler, leaver, own });
     if (linked !== 'taken') return linked;
   }
   if (isErased) return 'erased';
@@ -134,7 +147,7 @@ export function* linkTravelerOfLeaver(
   if (answer.kind === 'notFound') return 'none';
   if (answer.kind !== 'ok') {
     if (!isBareNotFound(answer)) return endInFailure(draft, answer);
-    const confirmed = yield* confirmMissing(context, draft, { travelId, failure: answer });
+    const confirmed = yield* confirmMissing(context, draft, answer);
     return confirmed === 'gone' ? 'none' : confirmed;
   }
   const traveler = answer.value;
@@ -144,32 +157,6 @@ export function* linkTravelerOfLeaver(
   const { leaver } = availability.value;
   const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
   return linked === 'taken' || (linked !== 'gone' && 'email' in linked) ? 'none' : linked;
-}
-
-/**
- * Finds the traveler that a deleted identity's creates have made although their answers were lost. Without one, the draft says whether
- * the addresses are free.
- */
-export function* findOwnCreate(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-): Program<{ draft: OutcomeDraft; own?: OwnTraveler } | TravelFailure> {
-  let searched = draft;
-  for (const create of draft.progress.late?.creates ?? []) {
-    const { email } = create.reservation;
-    const answer = yield* perform('findTravelers', [email]);
-    if (answer.kind !== 'ok') return answer;
-    if (answer.value.length === 0) searched = withAddressFree(searched, email);
-    for (const traveler of answer.value.filter((one) => isOwnCreate(context, one, create))) {
-      const availability = yield* readAvailability(context, traveler);
-      if (availability.kind !== 'ok') return availability;
-      const { value } = availability;
-      // A traveler that another user had is not that of this create.
-      const isOwn = value.is === 'free' && value.leaver === undefined;
-      if (isOwn) return { draft: searched, own: { traveler, create } };
-    }
-  }
-  return { draft: searched };
 }
 
 /** Tells whether the identity may be linked to a traveler that was found. */
@@ -195,6 +182,8 @@ export function* readAvailability(
 interface Candidate {
   traveler: TravelUser;
   leaver: Identity | undefined;
+  /** The records of the create that has made the traveler; undefined for one that existed. */
+  own?: AppliedFields | undefined;
 }
 
 /**
@@ -209,8 +198,9 @@ interface OwnTravelerNeeded {
 function* linkIfAllowed(
   context: ReconcileContext,
   draft: OutcomeDraft,
-  { traveler, leaver }: Candidate,
+  { traveler, leaver, own }: Candidate,
 ): Program<ReconcileResult | TravelerGone | 'taken' | OwnTravelerNeeded> {
+  const applied = own ?? leaver?.applied ?? {};
   const row = leaver && judgementOn(context, draft, leaver);
   if (leaver && row === 3) return yield* waitForLeaverEmail(context, draft, { traveler, leaver });
   // Once the traveler has another address, or no administrator role any more, this identity is reconciled again.
@@ -219,12 +209,12 @@ function* linkIfAllowed(
     creating: undefined,
     waitingFor: draft.waitingFor ?? addressKey(traveler.email),
   };
-  if (!leaver && traveler.archived) return yield* parkTraveler(context, draft, traveler);
-  if (isGuarded(traveler, leaver?.applied ?? {}) && !isApproved(context.identity, 'guarded'))
+  if (!leaver && !own && traveler.archived) return yield* parkTraveler(context, draft, traveler);
+  if (isGuarded(traveler, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(waiting, findings.privileged()), 'guarded'), 'held');
   return leaver && row
     ? yield* takeOver(context, draft, { traveler, leaver, row })
-    : yield* announceLink(context, withoutLateValues(draft), { traveler, applied: {} });
+    : yield* announceLink(context, draft, { traveler, applied });
 }
 
 /** A judgement is made once: what it is based on may change later. */
@@ -244,7 +234,7 @@ function* takeOver(
   { traveler, leaver, row }: { traveler: TravelUser; leaver: Identity; row: Succession['row'] },
 ): Program<ReconcileResult | TravelerGone> {
   const from = releaseUnlessBusy(context, leaver, row);
-  const known = withLateCallsOf(context, withoutLateValues(draft), leaver);
+  const known = withOpenCallsOf(draft, leaver);
   const taken = withProgress(known, {
     predecessor: predecessorAfterTakeover(row, leaver, context.connection),
   });
@@ -272,8 +262,7 @@ function* parkTraveler(
   const judged = withProgress(draft, { predecessor });
   const email = isAdministrator(traveler) ? undefined : yield* newParkingAddress(context, draft);
   if (email === undefined) return { draft: judged, email: 'heldByLeaver' };
-  if ((yield* perform('announce', { progress: judged.progress })) !== 'done')
-    return endInFailure(judged, leaseLostFailure);
+  if ((yield* perform('announce', judged)) !== 'done') return endInFailure(judged, leaseLostFailure);
   const answer = yield* perform('patchTraveler', id, { email });
   switch (answer.kind) {
     case 'ok':
@@ -287,12 +276,6 @@ function* parkTraveler(
     case 'unavailable':
       return endInFailure(judged, answer);
   }
-}
-
-/** Removes the values of this identity's own late creates: this traveler existed before and never received them. */
-function withoutLateValues(draft: OutcomeDraft): OutcomeDraft {
-  const { late } = draft.progress;
-  return late ? withProgress(draft, { late: { ...late, sent: {} } }) : draft;
 }
 
 /**
@@ -320,25 +303,15 @@ function* waitForLeaverEmail(
 }
 
 /**
- * Copies the tombstone's late calls to the identity, because the travel API may still carry them out on this traveler.
+ * Copies what is unknown of a leaver's traveler to the identity, because the travel API may still carry its calls out.
  */
-function withLateCallsOf(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  { progress, applied }: Identity,
-): OutcomeDraft {
-  const { announced = {}, reservation } = progress;
-  const late = withValuesNotShownYet(context, progress.late, progress.unconfirmed);
-  if (!late && !progress.announced) return draft;
-  const own = draft.progress.late;
-  const create = reservation ? { reservation } : {};
-  const { checkAt, sent, creates } = addLateCall(
-    context,
-    { ...progress, late },
-    { announced, applied, ...create },
-  );
-  const all = { checkAt, sent: { ...own?.sent, ...sent }, creates: [...(own?.creates ?? []), ...creates] };
-  return withProgress(draft, { late: all });
+function withOpenCallsOf(draft: OutcomeDraft, { creating, readAgainAt }: Identity): OutcomeDraft {
+  const times = [draft.readAgainAt, readAgainAt].filter((time) => time !== undefined);
+  return {
+    ...draft,
+    creating: draft.creating ?? creating,
+    readAgainAt: times.length === 0 ? undefined : Math.max(...times),
+  };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { isStated } from '../../../schema/stated-attributes.ts';
 import type { FieldKey, Finding } from '../../../translator/translation.ts';
 import { hasValue, readField } from '../../../translator/traveler.ts';
+import { isEqualJson } from '../../../translator/values/values.ts';
 import { findings } from '../../findings.ts';
 import { isInactive } from '../../identity.ts';
 import {
@@ -22,14 +23,15 @@ export function differencesFromBackup(context: ReconcileContext, draft: OutcomeD
   return [...new Set([...Object.keys(baseline), ...Object.keys(applied)])].flatMap((key) => {
     const wanted = translation.fields[key];
     const isSame = isSameWanted(baseline[key], wanted);
-    const isSent = applied[key] !== undefined && !applied[key].unsure;
+    const stored = wanted?.kind === 'value' ? wanted.value : null;
+    const record = applied[key];
+    const isSent = record?.seen !== undefined && isEqualJson(record.sent, stored);
     const isKnown = isSent || isConfirmed(draft, key) || (key === 'email' && isParked);
     if (!isSame || isKnown || !keepsFromBackup(context, draft, [key, wanted])) return [];
-    const [stored, shown] = [
-      wanted?.kind === 'value' ? wanted.value : null,
-      readField(observed, key) ?? null,
-    ];
-    return stored === null && shown === null ? [] : [findings.restored(key, stored, shown)];
+    const shown = readField(observed, key) ?? null;
+    // A value that the backup has not, and that was never sent, belongs to the travel service.
+    const isOwned = record !== undefined && shown !== null;
+    return stored === null && !isOwned ? [] : [findings.restored(key, stored, shown)];
   });
 }
 

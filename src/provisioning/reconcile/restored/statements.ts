@@ -34,7 +34,8 @@ export function withBackupDoubted(identity: Identity): Identity {
   if (!isFromBackup(identity)) return identity;
   const applied = Object.entries(identity.applied).flatMap(([key, field]) => {
     if (isConfirmed(identity, key)) return [[key, field] as const];
-    return key === 'archived' ? [] : [[key, { ...field, unsure: true as const }] as const];
+    const { seen: _, ...unknown } = field;
+    return key === 'archived' ? [] : [[key, unknown] as const];
   });
   return { ...identity, applied: Object.fromEntries(applied) };
 }

@@ -140,19 +140,24 @@ function withLease(
 ): Pick<PendingWrite, 'identity' | 'changes'> {
   const { identity, before, changes } = write;
   if (!canTakeLease(write)) return { identity, changes };
-  const announcement: Announcement = first && 'announcement' in first ? first.announcement : {};
+  const call = first && 'announcement' in first ? announcedColumns(first.announcement) : {};
   const ended = first && 'ended' in first ? first.ended : undefined;
   const leased = changes.map((change): IdentityChange => {
     // The change of the written identity has this very object; others, such as of a leaver, take no lease.
     if (!('identity' in change) || change.identity !== identity) return change;
-    if (change.kind === 'insert')
-      return { ...change, identity: { ...identity, ...announcement }, lease, ended };
-    const { progress = identity.progress } = announcement;
+    if (change.kind === 'insert') return { ...change, identity: { ...identity, ...call }, lease, ended };
     if (!before) return change;
     const { kind, expected } = change;
-    return { kind, identity, expected, lease: { before, progress, ...lease }, ended };
+    const { applied, readAgainAt, progress } = { ...identity, ...call };
+    const leaseOfCall = { before, call: { applied, readAgainAt, progress }, ...lease };
+    return { kind, identity, expected, lease: leaseOfCall, ended };
   });
   return { identity, changes: leased };
+}
+
+/** The members of an identity that an announcement states. */
+function announcedColumns({ applied, readAgainAt, progress, creating }: Announcement): Partial<Identity> {
+  return { applied, readAgainAt, progress, ...(creating ? { creating } : {}) };
 }
 
 /**
@@ -160,5 +165,5 @@ function withLease(
  * traveler.
  */
 export function canBeCommitted({ before }: PendingWrite, announcement: Announcement): boolean {
-  return !('travelId' in announcement) && (before === undefined || !('creating' in announcement));
+  return announcement.travelId === undefined && (before === undefined || !('travelId' in announcement));
 }

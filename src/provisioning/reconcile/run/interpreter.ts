@@ -8,7 +8,6 @@ import { withoutCycles } from '../../manager-chains.ts';
 import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
-  Announcement,
   Identities,
   LeasedOutcome,
   LeaseRequest,
@@ -87,17 +86,14 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
     ...ruleReads(deps, attempt, commitFirst),
     ...calls(deps, attempt, { commitFirst, onRead: (...travelers) => travelersRead.push(...travelers) }),
     ...storeWrites(deps, attempt, commitFirst),
-    announce: async (planned) => {
-      // The call begins after the commit, which takes some time.
+    announce: async (announcement) => {
       const callEndsBy = now() + leaseDuration(connection);
-      const announcement = withCallEnd(planned, callEndsBy);
       const isInCommit = pending && !pending.commit.isBegun() && canBeCommitted(pending.write, announcement);
       await commitFirst(isInCommit ? { announcement } : undefined);
       const result = isInCommit ? 'done' : await deps.leases.announce(connection.id, id, token, announcement);
-      if (result === 'done' && 'creating' in announcement && announcement.creating)
-        announcedEmails.push(announcement.creating);
-      const hasFields = planned.progress?.announced !== undefined;
-      const isTooLate = hasFields && now() + connection.callTimeoutMs > callEndsBy;
+      if (result === 'done' && announcement.creating) announcedEmails.push(announcement.creating.email);
+      // The call begins after the commit, which takes some time.
+      const isTooLate = announcement.isCall && now() + connection.callTimeoutMs > callEndsBy;
       return result === 'done' && isTooLate ? 'lost' : result;
     },
     findReferrers: (values) => deps.references.findReferrers(connection.id, id, values),
@@ -117,12 +113,6 @@ export function interpreter(deps: InterpreterDeps, attempt: RunningAttempt): Int
       return isInCommit ? 'kept' : deps.leases.finish(connection.id, id, token, before, outcome);
     },
   };
-}
-
-/** Returns the announcement of a call with the time before which the call times out. */
-function withCallEnd(planned: Announcement, callEndsBy: number): Announcement {
-  const { progress } = planned;
-  return progress?.announced ? { ...planned, progress: { ...progress, callEndsBy } } : planned;
 }
 
 /** Commits the pending write, unless that has been done or there is none. */

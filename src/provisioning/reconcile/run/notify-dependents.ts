@@ -1,4 +1,4 @@
-import { emailsOf, employeeNumberOf } from '../../../schema/resource.ts';
+import { emailsOf, employeeNumberOf, type Json } from '../../../schema/resource.ts';
 import type { Connection } from '../../connection.ts';
 import { type Identity, isInactive, isSamePerson, type Outcome } from '../../identity.ts';
 import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
@@ -29,15 +29,14 @@ export async function notifyDependents(
   const now = deps.runtime.now();
   const { observed, creating, travelId, applied } = after;
   // A traveler that the attempt has not read has the email of the last response.
-  const email = observed?.email ?? (travelId === undefined ? undefined : applied.email?.answered);
-  const current = [email, creating].filter((one) => typeof one === 'string').map(addressKey);
+  const email = observed?.email ?? (travelId === undefined ? undefined : applied.email?.seen);
+  const current = [email, creating?.email].filter((one) => typeof one === 'string').map(addressKey);
   // A traveler that no attempt had read before the lease has the email of the last response, too.
-  const answered = before.travelId === undefined ? undefined : before.applied.email?.answered;
-  // Calls of unknown outcome may have set an address that the traveler, which this attempt has read, no longer has. An attempt that has read
+  const answered = before.travelId === undefined ? undefined : before.applied.email?.seen;
+  // A call without an answer may have set an address that the traveler, which this attempt has read, no longer has. An attempt that has read
   // nothing frees none: two people could have each other tried again and again.
-  const { announced: unconfirmed, late } = before.progress;
   const isRead = after.observed !== before.observed || after.travelId !== before.travelId;
-  const sent = isRead ? [unconfirmed?.email?.value, ...(late?.sent.email ?? [])] : [];
+  const sent = isRead ? [before.applied.email?.sent] : [];
   const former = [before.observed?.email ?? answered, ...known, ...sent].filter(
     (one) => typeof one === 'string',
   );
@@ -50,7 +49,7 @@ export async function notifyDependents(
     deps.wake();
   }
   // The write has notified the reports of a manager who becomes inactive, unless the process died then.
-  const isArchiveChanged = before.applied['archived']?.sent !== after.applied['archived']?.sent;
+  const isArchiveChanged = knownAccess(before) !== knownAccess(after);
   if (before.travelId !== after.travelId || freed.size > 0)
     await notifyReferrers(deps, before, [after.travelId, after.observed?.email, ...former]);
   else if (isArchiveChanged && before.travelId !== undefined) await notifyReferrers(deps, before, []);
@@ -74,6 +73,11 @@ export async function notifyOfPlannedEmail(
     const others = holders.filter(({ id }) => id !== before.id).map(({ id }) => id);
     if (others.length > 0) await markDirty(deps, before.connection, others);
   }
+}
+
+/** Whether the traveler was archived by the last call; undefined while its outcome is not known. */
+function knownAccess({ applied: { archived } }: Pick<Identity, 'applied'>): Json | undefined {
+  return archived?.seen === undefined ? undefined : archived.sent;
 }
 
 /** True for a leaver whose traveler another user has taken over. The takeover makes the leaver dirty. */
@@ -126,21 +130,21 @@ export async function notifyLeftOutOfCycle(deps: NotifyDeps, relinked: Reference
 }
 
 /**
- * Returns the former managers, from the references and from the applied fields: an interrupted attempt may have saved
+ * Returns the former managers, from the references and from the traveler: an interrupted attempt may have saved
  * the new references already.
  */
 async function formerManagers(
   deps: NotifyDeps,
   { identity, before, after }: ReferenceChange,
 ): Promise<Set<string>> {
-  const { connection, id, applied } = identity;
+  const { connection, id, observed } = identity;
   const former = new Set<string>();
   const linked = managerOf(before);
   if (linked !== undefined && managerOf(await deps.references.findRows(connection, id)) !== linked)
     former.add(linked);
-  const sent = applied.managerId?.sent;
-  if (typeof sent === 'string' && sent !== after.applied.managerId?.sent) {
-    for (const one of await deps.identities.find(connection, { by: 'travelId', value: sent }))
+  const shown = observed?.managerId;
+  if (shown !== undefined && shown !== after.observed?.managerId) {
+    for (const one of await deps.identities.find(connection, { by: 'travelId', value: shown }))
       former.add(one.id);
   }
   return former;

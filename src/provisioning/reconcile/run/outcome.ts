@@ -4,10 +4,9 @@ import type { Identity, Outcome } from '../../identity.ts';
 import type { Log, Runtime } from '../../runtime-ports.ts';
 import type { TravelFailure } from '../../travel-ports.ts';
 import { type OutcomeDraft, type ReconcileResult, withProgress } from '../context.ts';
-import { withNextLateCheck } from '../late-calls.ts';
+import { withTimesSettled } from '../read-again.ts';
 import type { TranslatedIdentity } from '../translate-identity.ts';
-import { withBareAnswers, withoutBareAnswers } from '../traveler-calls.ts';
-import { withChecksPostponed, withoutDueSpellings } from '../unconfirmed-values.ts';
+import { withoutMissing, withUnclearAnswer } from '../traveler-calls.ts';
 
 /** The time after which a plan in shadow mode is made again, unless there is a reason to do so before, in milliseconds. */
 const PLAN_AGAIN_MS = 60 * 60_000;
@@ -30,8 +29,11 @@ export function toOutcome(
   const isLinked = draft.travelId !== undefined && draft.travelId !== identity.travelId;
   const common = { trace, rulesGeneration, linkedAt: isLinked ? now() : undefined };
   if (end.kind === 'state') {
-    const postponed = withoutDueSpellings(withChecksPostponed(draft, now()), now());
-    const settled = withSettledVersion(identity, withNextLateCheck(withoutBareAnswers(postponed), now()));
+    const rules = 'kind' in translated ? undefined : translated.rulesSnapshot.rules;
+    const settled = withSettledVersion(
+      identity,
+      withTimesSettled({ rules, now: now() }, withoutMissing(draft)),
+    );
     return { state: end.state, attempts: 0, nextAttemptAt: undefined, ...common, ...settled };
   }
   if (end.kind === 'planned')
@@ -43,7 +45,7 @@ export function toOutcome(
     attempts: identity.attempts + 1,
     nextAttemptAt,
     ...common,
-    ...withBareAnswers(draft, end.failure, now()),
+    ...withUnclearAnswer(draft, end.failure, identity.attempts),
     // After a failed attempt the identity still waits for the address: other identities use this to find cycles.
     waitingFor: draft.waitingFor ?? identity.waitingFor,
     hold: draft.hold ?? identity.hold,

@@ -260,7 +260,7 @@ async function reconcileUnderLease(
   // If the outcome keeps nothing of what was read, as that of a plan, the traveler still has the address.
   const isReadKept = outcome.observed !== identity.observed;
   const former = [...announcedEmails, ...(isReadKept ? emailsRead(outcome.travelId) : [])];
-  if (identity.creating !== undefined) former.push(identity.creating);
+  if (identity.creating !== undefined) former.push(identity.creating.email);
   await notifyDependents(deps, connection, {
     ...{ before: identity, after: outcome, former },
   });

@@ -10,13 +10,13 @@ import { useRead } from '../../queries.ts';
 import { useIsAdmin } from '../../session.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
-export function authorOf({ author, source }: ListedMappingVersion): string {
+export function authorOf({ author, source }: Pick<ListedMappingVersion, 'source' | 'author'>): string {
   if (source === 'file') return `the mapping file${author === undefined ? '' : ` ${author}`}`;
   return author ?? (source === 'default' ? 'the first start' : 'an admin');
 }
 
 /** Returns the author with the place where the version was put in force. */
-export function originOf(version: ListedMappingVersion): string {
+export function originOf(version: Pick<ListedMappingVersion, 'source' | 'author'>): string {
   const places = { page: ' on the admin page', command: ' on the command line', file: '', default: '' };
   return `${authorOf(version)}${places[version.source]}`;
 }
