@@ -66,9 +66,8 @@ export async function moveGroup(deps: Deps, move: GroupMove): Promise<void> {
     const current = knowledge.people[slot]?.current;
     return current?.connection === connection ? [current.id] : [];
   });
-  const displayName = ['rename', 'put'].includes(move.act)
-    ? (place.names[move.name] ?? before.displayName)
-    : before.displayName;
+  const renamed = move.act === 'rename' ? place.names[move.name] : undefined;
+  const displayName = renamed ?? before.displayName;
   const after: StatedGroup | undefined =
     move.act === 'delete'
       ? undefined
