@@ -13,7 +13,10 @@ import type { Player } from './play.ts';
 import { readIdentities } from './rest.ts';
 
 /** An admin of the bridge does something, or an IdP cleans up. */
-export async function moveAdmin(player: Player, move: AdminMove): Promise<void> {
+export async function moveAdmin(
+  player: Player,
+  move: Exclude<AdminMove, { kind: 'backup' | 'restore' }>,
+): Promise<void> {
   switch (move.kind) {
     case 'mapping':
       return applyMapping(player, move.name);

@@ -9,16 +9,16 @@ export interface StatedGroup {
   members: string[];
 }
 
-/** The places for groups, whose names mappings know. Two names of a place differ in case only. */
+/** The places for groups, with their names: mappings know the first ones. No name is in two places of a connection. */
 export const groupSlots = connections.flatMap((connection) =>
   (
     [
-      ['Managers', 'MANAGERS'],
-      ['VIP', 'Vip'],
-      ['Site Paris', 'Site Paris'],
-      ['Site Lyon', 'Site Lyon'],
-      ['Staff', 'STAFF'],
-      ['Contractors', 'contractors'],
+      ['Managers', 'MANAGERS', 'Engineers'],
+      ['VIP', 'Vip', 'Visitors'],
+      ['Site Paris', 'Site Paris', 'Paris'],
+      ['Site Lyon', 'Site Lyon', 'Lyon'],
+      ['Staff', 'STAFF', 'Everybody'],
+      ['Contractors', 'contractors', 'Visiting'],
     ] as const
   ).map((names) => ({ connection, names })),
 );
@@ -33,10 +33,18 @@ export interface GroupMove {
   name: number;
 }
 
-export const groupActs = ['add', 'add', 'remove', 'replace', 'rename', 'put'] as const;
+export const groupActs = [
+  'add',
+  'add',
+  'add',
+  'remove',
+  'replace',
+  'rename',
+  'put',
+  'empty',
+  'delete',
+] as const;
 
-/** A member of every group that is no user: with it, no group is ever empty. */
-const OUTSIDER = 'outsider';
 const SCHEMAS = ['urn:ietf:params:scim:schemas:core:2.0:Group'];
 
 interface Deps {
@@ -58,13 +66,17 @@ export async function moveGroup(deps: Deps, move: GroupMove): Promise<void> {
     const current = knowledge.people[slot]?.current;
     return current?.connection === connection ? [current.id] : [];
   });
-  const displayName = ['rename', 'put'].includes(move.act)
-    ? (place.names[move.name] ?? before.displayName)
-    : before.displayName;
-  const after = { ...before, displayName, members: membersAfter(before.members, move.act, named) };
+  const renamed = move.act === 'rename' ? place.names[move.name] : undefined;
+  const displayName = renamed ?? before.displayName;
+  const after: StatedGroup | undefined =
+    move.act === 'delete'
+      ? undefined
+      : { ...before, displayName, members: membersAfter(before.members, move.act, named) };
   const others = knowledge.groups.filter(({ id }) => id !== before.id);
   // The values of the new memberships may be sent from here on, those of the old ones up to the answer.
-  changeForEverybody(knowledge, () => Object.assign(knowledge, { groups: [...others, after] }));
+  changeForEverybody(knowledge, () =>
+    Object.assign(knowledge, { groups: after ? [...others, after] : others }),
+  );
   await sendChange(deps, { before, after, act: move.act, named });
   changeForEverybody(knowledge, () => {});
 }
@@ -77,23 +89,27 @@ function membersAfter(members: string[], act: GroupMove['act'], named: string[])
       return members.filter((one) => !named.includes(one));
     case 'replace':
     case 'put':
-      return [OUTSIDER, ...named];
+      return named;
+    case 'empty':
+      return [];
     default:
       return members;
   }
 }
 
-async function sendChange(
-  deps: Deps,
-  {
-    before,
-    after,
-    act,
-    named,
-  }: { before: StatedGroup; after: StatedGroup; act: GroupMove['act']; named: string[] },
-): Promise<void> {
-  const { connection, id, displayName, members } = after;
+interface GroupChange {
+  before: StatedGroup;
+  /** Undefined if it is deleted. */
+  after: StatedGroup | undefined;
+  act: GroupMove['act'];
+  named: string[];
+}
+
+async function sendChange(deps: Deps, { before, after, act, named }: GroupChange): Promise<void> {
+  const { connection, id } = before;
   const path = `/Groups/${id}`;
+  if (!after) return void (await send(deps, connection, 'DELETE', path));
+  const { displayName, members } = after;
   const patch = (operation: object) => send(deps, connection, 'PATCH', path, { Operations: [operation] });
   switch (act) {
     case 'add':
@@ -102,9 +118,6 @@ async function sendChange(
     case 'remove':
       for (const one of named.filter((member) => before.members.includes(member)))
         await patch({ op: 'remove', path: `members[value eq "${one}"]` });
-      break;
-    case 'replace':
-      await patch({ op: 'replace', path: 'members', value: toValues(members) });
       break;
     case 'rename':
       await patch({ op: 'replace', path: 'displayName', value: displayName });
@@ -115,15 +128,18 @@ async function sendChange(
         displayName,
         members: toValues(members),
       });
+      break;
+    default:
+      await patch({ op: 'replace', path: 'members', value: toValues(members) });
   }
 }
 
 async function create(deps: Deps, connection: ConnectionName, displayName: string): Promise<StatedGroup> {
-  const body = { schemas: SCHEMAS, displayName, members: toValues([OUTSIDER]) };
+  const body = { schemas: SCHEMAS, displayName, members: [] };
   const answer = await send(deps, connection, 'POST', '/Groups', body);
   // A repetition finds the group that a request without an answer has made.
   const made = answer.status === 409 ? await findGroup(deps, connection, displayName) : answer.body;
-  return { connection, id: made.id, displayName, members: [OUTSIDER] };
+  return { connection, id: made.id, displayName, members: [] };
 }
 
 async function findGroup(deps: Deps, connection: ConnectionName, displayName: string) {
@@ -133,11 +149,13 @@ async function findGroup(deps: Deps, connection: ConnectionName, displayName: st
   return found;
 }
 
-async function send({ call }: Deps, connection: ConnectionName, method: string, path: string, body: object) {
+/** Sends a request until it is answered. One that is repeated may have been carried out already. */
+async function send({ call }: Deps, connection: ConnectionName, method: string, path: string, body?: object) {
+  const repeated = { POST: 409, DELETE: 404 }[method];
   for (;;) {
     const answer = await call(connection, method, path, body);
     if (!answer) continue;
-    if (answer.status >= 300 && !(method === 'POST' && answer.status === 409))
+    if (answer.status >= 300 && answer.status !== repeated)
       throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
     return answer;
   }

@@ -40,8 +40,8 @@ export interface Knowledge {
   discarded: Set<string>;
   /** The travelers that were ever given a role by hand that administers the travel service. */
   guarded: Set<string>;
-  /** The travelers of the time after a backup that was restored: the bridge knows nothing of it. */
-  forgotten: Set<string>;
+  /** True once a backup was restored: a write states the whole user then, also where its values are equal. */
+  isRestored: boolean;
   /** The connections in shadow mode. */
   shadow: Set<ConnectionName>;
   /** What breaks a promise while it happens. */
@@ -50,7 +50,7 @@ export interface Knowledge {
 
 export function newKnowledge(policies: Policies, catalog: Catalog, people: Person[]): Knowledge {
   return {
-    ...{ policies, catalog, people, groups: [], mapping: 'defaults', broken: [] },
+    ...{ policies, catalog, people, groups: [], mapping: 'defaults', isRestored: false, broken: [] },
     ...{ stated: new Map(), news: new Map(), foreign: new Map(), everForeign: new Map(), owners: new Map() },
     ...{
       doubtful: new Set(),
@@ -58,7 +58,6 @@ export function newKnowledge(policies: Policies, catalog: Catalog, people: Perso
       discarded: new Set(),
       outside: new Set(),
       guarded: new Set(),
-      forgotten: new Set(),
       shadow: new Set(),
     },
   };

@@ -67,9 +67,9 @@ const teamOfStaff = {
 
 const cityOfSite = {
   rows: [{ template: '{groups[display sw "Site "].display}' }],
-  read: ({ groups }: StatedUser) => {
-    const site = groups.filter((one) => one.startsWith('site ')).toSorted()[0];
-    return site && `Site ${site === 'site paris' ? 'Paris' : 'Lyon'}`;
+  read: (user: StatedUser) => {
+    if (!user.hasGroup('Site Paris') || !user.hasGroup('Site Lyon')) return open;
+    return ['Site Lyon', 'Site Paris'].find((site) => user.groups.includes(site.toLowerCase()));
   },
 };
 

@@ -47,6 +47,9 @@ export type AdminMove =
   /** An admin approves or discards what is held at this moment. */
   | { kind: 'decide' }
   | { kind: 'erase'; who: number }
+  | { kind: 'backup' }
+  /** The database becomes what it was at the backup. */
+  | { kind: 'restore' }
   | { kind: 'shadow'; connection: ConnectionName }
   | { kind: 'goLive'; connection: ConnectionName }
   /** The IdP lists all users, and deletes those whom it does not know. */
@@ -78,7 +81,7 @@ export interface Event {
 const weights = {
   ...{ update: 26, join: 13, leave: 6, active: 9, email: 6, swap: 4, manager: 5, move: 4 },
   ...{ edit: 11, vanish: 2, stranger: 4, promote: 2, costCenter: 2 },
-  ...{ mapping: 4, decide: 3, erase: 2, shadow: 1, goLive: 2, purge: 1, group: 11 },
+  ...{ mapping: 4, decide: 3, erase: 2, backup: 1, restore: 1, shadow: 1, goLive: 2, purge: 1, group: 11 },
   ...{ faults: 14, kill: 6, freeze: 2, sleep: 1, wallClock: 1, import: 1 },
 } as const satisfies Record<Exclude<Move['kind'], 'rest'>, number>;
 
@@ -149,6 +152,8 @@ const makers: { [K in RandomKind]: (random: Random, people: number) => Extract<M
   mapping: (random) => ({ kind: 'mapping', name: random.some(mappingNames, 1)[0] ?? 'defaults' }),
   decide: () => ({ kind: 'decide' }),
   erase: (random, people) => ({ kind: 'erase', who: random.below(people) }),
+  backup: () => ({ kind: 'backup' }),
+  restore: () => ({ kind: 'restore' }),
   shadow: (random) => ({ kind: 'shadow', connection: random.pick(connections) }),
   goLive: (random) => ({ kind: 'goLive', connection: random.pick(connections) }),
   purge: (random) => ({ kind: 'purge', connection: random.pick(connections) }),
@@ -158,7 +163,7 @@ const makers: { [K in RandomKind]: (random: Random, people: number) => Extract<M
     place: random.below(random.below(4) === 0 ? groupSlots.length : groupSlots.length / 2),
     ...{
       act: random.pick(groupActs),
-      name: random.below(2),
+      name: random.pick([0, 0, 0, 1, 2]),
       who: someOf(random, people, 1 + random.below(5)),
     },
   }),

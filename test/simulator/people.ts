@@ -1,12 +1,4 @@
-import {
-  isSameUser,
-  toPatch,
-  toResource,
-  toUserLine,
-  toWantedUser,
-  travelIdOf,
-  type WantedUser,
-} from './wanted-user.ts';
+import { isSameUser, toPatch, toResource, toUserLine, toWantedUser, type WantedUser } from './wanted-user.ts';
 
 /** A connection of the bridge, by its name in the settings. */
 export type ConnectionName = 'default' | 'second';
@@ -94,8 +86,8 @@ export interface IdentityProviderDeps {
   onSent(person: Person, write: UserWrite): void;
   /** Called for each acknowledged write. */
   onAcknowledged(person: Person, before: CurrentUser | undefined, verb: UserWrite['verb']): void;
-  /** True for a traveler that is or was an admin of the travel service, so that its person is not deactivated. */
-  isGuarded(travelId: string | undefined): boolean;
+  /** True if a traveler of the person is or was an admin of the travel service, so that the person is not deactivated. */
+  isGuarded(person: Person): boolean;
 }
 
 export type IdentityProviders = ReturnType<typeof identityProviders>;
@@ -105,11 +97,6 @@ const successes = { POST: 201, PUT: 200, PATCH: 200, DELETE: 204 };
 /** Creates the IdPs of both connections, which send SCIM requests to the bridge. Each person has one write at a time. */
 export function identityProviders(deps: IdentityProviderDeps) {
   const { call, isGuarded } = deps;
-  const findTravelId = async ({ current }: Person): Promise<string | undefined> => {
-    if (!current) return undefined;
-    const answer = await call(current.connection, 'GET', `/Users/${current.id}`);
-    return answer?.status === 200 ? travelIdOf(answer.body) : undefined;
-  };
   return {
     /** Sends a write. Returns false if there was no answer; throws if the answer is not a success. */
     send: async (person: Person, write: UserWrite): Promise<boolean> => {
@@ -124,7 +111,7 @@ export function identityProviders(deps: IdentityProviderDeps) {
         person.unanswered = undefined;
         return true;
       }
-      if (answer.status === 403 && current && !wanted?.active && isGuarded(await findTravelId(person))) {
+      if (answer.status === 403 && current && !wanted?.active && isGuarded(person)) {
         // The refused deactivation stays desired; a refused DELETE becomes a deactivation.
         acknowledge(
           deps,
@@ -150,8 +137,6 @@ export function identityProviders(deps: IdentityProviderDeps) {
       Object.assign(person, { current, unanswered: undefined });
       if (current) Object.assign(person, { lastWanted: current.wanted, lastConnection: current.connection });
     },
-    /** Returns the id of the linked travel user; undefined if there is none, or no answer. */
-    findTravelId,
   };
 }
 
@@ -215,7 +200,7 @@ async function readBack(deps: IdentityProviderDeps, person: Person): Promise<voi
     unanswered?.verb === 'DELETE' &&
     current !== undefined &&
     isSameUser(is?.wanted, { ...current.wanted, active: false }) &&
-    deps.isGuarded(await travelIdOfUser(deps, current));
+    deps.isGuarded(person);
   if (others.length > 0 || !(isAsked || isSure || isRefused))
     throw new Error(
       `p${slot} reads as ${found.map(({ wanted }) => toUserLine(wanted)).join(' and ') || 'gone'}, and was acknowledged as ${toUserLine(current?.wanted)}${unanswered ? `; unanswered: ${toUserLine(unanswered.wanted)}` : ''}`,
@@ -227,9 +212,4 @@ async function readBack(deps: IdentityProviderDeps, person: Person): Promise<voi
   const old = await deps.call(current.connection, 'GET', `/Users/${current.id}`);
   if (!old) throw new NoAnswer();
   if (old.status !== 404) throw new Error(`p${slot} was deleted, and is read as ${old.status}`);
-}
-
-async function travelIdOfUser({ call }: IdentityProviderDeps, { connection, id }: CurrentUser) {
-  const answer = await call(connection, 'GET', `/Users/${id}`);
-  return answer?.status === 200 ? travelIdOf(answer.body) : undefined;
 }

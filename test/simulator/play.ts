@@ -1,5 +1,5 @@
 import { leaveShadow, moveAdmin } from './admin-moves.ts';
-import { listGroups, moveGroup } from './groups.ts';
+import { groupSlots, listGroups, moveGroup } from './groups.ts';
 import { idpCalls, quietReads } from './idp-calls.ts';
 import { hasNews, type Knowledge, newsOf, noteNews, noteStatement, scopeOfUser } from './knowledge.ts';
 import type { MemoryDatabase } from './memory-database.ts';
@@ -16,6 +16,7 @@ import {
 import { brokenAtRest, type Rest, sentences } from './promises.ts';
 import { MODES_MS } from './replica.ts';
 import { comeToRest, readIdentities } from './rest.ts';
+import { keepBackup, restore } from './restore.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { moveTravel, mustWaitForRest } from './travel-moves.ts';
 import { moveUser } from './user-moves.ts';
@@ -58,8 +59,10 @@ export interface Player {
   isAnswered(): boolean;
   /** The number of events so far. */
   begun: number;
-  /** The number of changes by hand at the last rest. */
+  /** The number of changes by hand at the last rest; -1 after a restore, so that an import follows. */
   handChanges: number;
+  /** What was so at the backup; undefined if there is no backup. */
+  backup: Pick<Knowledge, 'mapping' | 'owners'> | undefined;
 }
 
 const PEOPLE = 7;
@@ -112,13 +115,20 @@ function newPlayer(world: World): Player {
       const id = verb === 'POST' ? '' : (person.current?.id ?? '');
       if (wanted) noteStatement(knowledge, { connection, id, wanted });
       for (const name of [before?.familyName, wanted?.familyName])
-        if (name !== undefined) noteNews(knowledge, name, newsOf(before, wanted));
+        if (name !== undefined)
+          noteNews(knowledge, name, knowledge.isRestored ? ['*'] : newsOf(before, wanted));
     },
     onAcknowledged: ({ slot, current }, before, verb) => {
       if (current) noteStatement(knowledge, current);
       story.tell(`  p${slot}: ${verb} is answered (${current?.id ?? before?.id})`);
     },
-    isGuarded: (travelId) => travelId !== undefined && knowledge.guarded.has(travelId),
+    isGuarded: ({ emails, lastWanted }) =>
+      [...world.travel.fake.travelers.values()]
+        .filter(({ id }) => knowledge.guarded.has(id))
+        .some(
+          ({ id, email }) =>
+            emails.has(email.toLowerCase()) || knowledge.owners.get(id) === lastWanted.familyName,
+        ),
   });
   return {
     ...{
@@ -132,6 +142,7 @@ function newPlayer(world: World): Player {
       deferred: [],
       begun: 0,
       handChanges: 0,
+      backup: undefined,
     },
     isAnswered: () => open === 0,
     begin: (who, act) => {
@@ -209,6 +220,13 @@ function begin(player: Player, move: Exclude<Move, { kind: 'rest' }>): void {
       player.begin(
         knowledge.people.map(({ slot }) => slotOf(slot)),
         () => moveAdmin(player, move),
+      );
+      break;
+    case 'backup':
+    case 'restore':
+      player.begin(
+        [...knowledge.people.map(({ slot }) => slotOf(slot)), ...groupSlots.map((_, place) => `g${place}`)],
+        () => (move.kind === 'backup' ? keepBackup(player) : restore(player)),
       );
       break;
     case 'decide':
@@ -297,7 +315,9 @@ function forgetNews({ knowledge, identities }: Rest): void {
     const { verdict } = scopeOfUser(knowledge, current);
     if (verdict === 'out' && current.wanted.active) knowledge.outside.add(human);
     if (verdict !== 'in') continue;
-    const waiting = identity.findings.filter(({ code }) => code !== 'drift').map(({ field }) => field);
+    const waiting = identity.findings
+      .filter(({ code }) => code !== 'drift' && code !== 'restored')
+      .map(({ field }) => field);
     const keepsEmail = waiting.includes('email') && hasNews(knowledge, human, 'email');
     news.set(human, new Set(keepsEmail || identity.waitingFor ? ['email'] : []));
   }

@@ -122,7 +122,8 @@ function travelersNotAsRuled(rest: Rest): string[] {
     const traveler = travelers.find(({ id }) => id === identity.travelId);
     if (!traveler) {
       const isNamed = hasFinding(identity, 'email') && isTaken(rest, current.wanted.email);
-      const isMissing = current.wanted.active && identity.state !== 'pending' && !isNamed;
+      const isRestored = identity.findings.some(({ code }) => code === 'restored');
+      const isMissing = current.wanted.active && identity.state !== 'pending' && !isNamed && !isRestored;
       return isMissing ? [`p${slot} has no traveler, and no finding says why`] : [];
     }
     return unexplained(rest, { person, identity, traveler }).map(
@@ -145,7 +146,9 @@ function unexplained(rest: Rest, linked: Linked): string[] {
     const value = fieldValue(traveler, field, knowledge.catalog);
     if (expected === open || value === expected) return [];
     // A value that goes may be one that the bridge has never given, or that was there before.
-    if (expected === undefined && knowledge.everForeign.get(traveler.id)?.get(field)?.has(value)) return [];
+    const wasThere = knowledge.everForeign.get(traveler.id)?.get(field);
+    if (expected === undefined && [value, value?.replace(/^former /, '')].some((one) => wasThere?.has(one)))
+      return [];
     const codes = findingsAbout(identity, findingField(field, knowledge.catalog));
     const isTrue = codes.some((code) => isTrueFinding(rest, linked, { field, value, expected, code }));
     return isTrue ? [] : [`${field} is ${value}, not ${expected} (${codes.join() || 'no finding'})`];
@@ -193,9 +196,8 @@ function isTrueFinding(
   { field, value, expected, code }: { field: Field; value: Value; expected: Expected; code: string },
 ): boolean {
   const { knowledge } = rest;
-  const isForeign =
-    isForeignValue(knowledge, traveler.id, field, value) || knowledge.forgotten.has(traveler.id);
-  if (code === 'drift') return isForeign;
+  const isForeign = isForeignValue(knowledge, traveler.id, field, value);
+  if (code === 'drift' || code === 'restored') return isForeign;
   if (field !== 'email' || typeof expected !== 'string') return true;
   const isGuarded = traveler.roles?.includes('admin') === true;
   return isForeign || isGuarded || isTaken(rest, expected, traveler.id) || person.current === undefined;
@@ -214,8 +216,12 @@ export function judgeWrite(
   const id = (before ?? after)?.id ?? '';
   const owner = knowledge.owners.get(id);
   if (!after) {
+    // A traveler that existed may be linked by its address without being changed.
+    const isLinked = knowledge.people.some(({ emails }) => emails.has(before?.email.toLowerCase() ?? ''));
     const isOwn =
-      owner !== undefined && (knowledge.policies.deprovision === 'delete' || isFurther(knowledge, id, owner));
+      knowledge.policies.deprovision === 'delete'
+        ? (owner ?? isLinked)
+        : owner && isFurther(knowledge, id, owner);
     return isOwn || knowledge.decided.has(id) ? [] : about(5, `${id} was deleted`);
   }
   const human = humanOf(after.lastName);
@@ -261,7 +267,8 @@ function mayReplace(
   knowledge: Knowledge,
   { id, human, field, from }: Pick<FieldWrite, 'id' | 'field' | 'from'> & { human: string },
 ): boolean {
-  if (!isForeignValue(knowledge, id, field, from)) return true;
+  // The manager follows what is stated of others.
+  if (field === 'managerId' || !isForeignValue(knowledge, id, field, from)) return true;
   const isLinkedNow = knowledge.owners.get(id) === undefined;
   const isNew = hasNews(knowledge, human, field) || knowledge.doubtful.has(id) || knowledge.decided.has(id);
   return knowledge.policies.drift === 'correct' || isLinkedNow || isNew;
@@ -288,7 +295,7 @@ function isArchivedByScope(knowledge: Knowledge, current: NonNullable<Person['cu
 /** True if a hold, a finding or an edit by hand says why the traveler of somebody who has left is active. */
 function mayStay({ knowledge, identities }: Rest, { id }: TravelUser): boolean {
   const { discarded } = knowledge;
-  if (isForeignValue(knowledge, id, 'archived', 'false') || knowledge.forgotten.has(id)) return true;
+  if (isForeignValue(knowledge, id, 'archived', 'false')) return true;
   return identities.some(
     (one) =>
       one.travelId === id &&

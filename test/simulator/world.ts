@@ -9,7 +9,7 @@ import { type Knowledge, newKnowledge } from './knowledge.ts';
 import { ACCOUNT, EMPTY, type MemoryDatabase } from './memory-database.ts';
 import { connections as connectionNames, humanOf, newPerson } from './people.ts';
 import { judgeWrite, sentences } from './promises.ts';
-import { type Kill, type Replica, startReplica } from './replica.ts';
+import { type Kill, type Replica, SLOWEST_QUERY_MS, startReplica } from './replica.ts';
 import type { Setup } from './setup.ts';
 import { newStory, type Story } from './story.ts';
 import { type SimulatedTravel, simulatedTravel } from './travel-api.ts';
@@ -44,6 +44,8 @@ export interface World {
   standStillUntil: number;
   /** Returns a process that runs, once there is one. */
   runningReplica(): Promise<Replica>;
+  /** Ends all processes, lets `change` do something with the database, and starts processes again. */
+  replaceDatabase(change: () => Promise<void>): Promise<void>;
   killAt(replica: number, kill: Kill): void;
   freeze(replica: number, ms: number): void;
   shiftWallClock(ms: number): void;
@@ -191,7 +193,14 @@ function watchedUsers(users: TravelUsers, onSent: (text: string) => void): Trave
 
 type Processes = Pick<
   World,
-  'runningReplica' | 'killAt' | 'freeze' | 'shiftWallClock' | 'recover' | 'replicas' | 'close'
+  | 'runningReplica'
+  | 'replaceDatabase'
+  | 'killAt'
+  | 'freeze'
+  | 'shiftWallClock'
+  | 'recover'
+  | 'replicas'
+  | 'close'
 >;
 
 type Surroundings = Pick<
@@ -208,6 +217,8 @@ function processes(
   let ids = 0;
   let shift = 0;
   let isClosed = false;
+  /** True while the database is replaced, and no process may start. */
+  let isDown = false;
   const isStoreRemote = count > 1;
   const newId = () => {
     ids += 1;
@@ -236,6 +247,7 @@ function processes(
   };
   const replaceDead = async (slot: number) => {
     await time.wait(random.pick([0, 100, 3_000, 12_000]));
+    while (isDown) await time.wait(100);
     if (isClosed || replicas[slot]?.isAlive()) return;
     const replica = await start(slot);
     story.tell(`${replica.name} starts`);
@@ -244,6 +256,15 @@ function processes(
     for (const one of replicas) if (one.isAlive()) void one.retryUnresolved();
   };
   return {
+    replaceDatabase: async (change) => {
+      isDown = true;
+      for (const replica of replicas) replica.kill();
+      // By then no query is on its way any more, and a process that was about to start has started.
+      await time.wait(SLOWEST_QUERY_MS + 1);
+      for (const replica of replicas) replica.kill();
+      await change();
+      isDown = false;
+    },
     replicas: () => replicas.filter((one) => one.isAlive()),
     runningReplica: async () => {
       for (;;) {
@@ -268,6 +289,7 @@ function processes(
       shift += ms;
     },
     recover: async () => {
+      if (isDown) return;
       for (const replica of replicas) {
         replica.killAt({ effects: Number.POSITIVE_INFINITY, edge: 'before' });
         if (replica.isFrozen()) replica.thaw();

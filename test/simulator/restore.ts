@@ -1,0 +1,64 @@
+import { makeNewlyImported } from '../../src/store/restore/restored-people.ts';
+import { listGroups } from './groups.ts';
+import { noteForeign, noteStatement } from './knowledge.ts';
+import { connections, NoAnswer } from './people.ts';
+import type { Player } from './play.ts';
+import { fields, fieldValue } from './travelers.ts';
+
+const BACKUP = 'backup';
+
+/** Keeps the database as it is. */
+export async function keepBackup(player: Player): Promise<void> {
+  const { database, time } = player.world;
+  // No transaction is open at a turn of time.
+  await time.wait(1);
+  database.keep(BACKUP);
+  const { mapping, owners } = player.knowledge;
+  player.backup = { mapping, owners: new Map(owners) };
+}
+
+/** Puts the database back to the backup, while no process runs. The IdPs then read what the bridge knows, and go on from there. */
+export async function restore(player: Player): Promise<void> {
+  const { world, knowledge, providers, call, backup } = player;
+  const { database, time, store, shadowSince } = world;
+  if (backup === undefined) return;
+  await world.replaceDatabase(async () => {
+    database.putBack(BACKUP);
+    await database.transaction((tx) => makeNewlyImported(tx, time.now()));
+  });
+  for (const connection of connections) {
+    const isInShadow = (await store.modes.readShadow(connection)) !== undefined;
+    knowledge.shadow[isInShadow ? 'add' : 'delete'](connection);
+    if (isInShadow) shadowSince.set(connection, time.now());
+    else shadowSince.delete(connection);
+  }
+  forgetTravelers(player);
+  for (const person of knowledge.people) {
+    while (!(await isAnswered(providers.readAgain(person)))) await time.wait(500);
+  }
+  knowledge.groups = (await Promise.all(connections.map((one) => listGroups(call, one)))).flat();
+  Object.assign(knowledge, { mapping: backup.mapping, isRestored: true });
+  for (const { current } of knowledge.people) if (current) noteStatement(knowledge, current);
+  player.erased.length = 0;
+  player.handChanges = -1;
+}
+
+/** The travelers are the truth: the bridge does not know that it has sent their values, nor travelers that it has made since. */
+function forgetTravelers({ knowledge, world, backup }: Player): void {
+  for (const traveler of world.travel.fake.travelers.values()) {
+    for (const field of fields)
+      noteForeign(knowledge, traveler.id, field, fieldValue(traveler, field, knowledge.catalog));
+    if (!backup?.owners.has(traveler.id)) knowledge.owners.delete(traveler.id);
+  }
+  for (const known of [knowledge.news, knowledge.outside]) known.clear();
+}
+
+async function isAnswered(request: Promise<void>): Promise<boolean> {
+  try {
+    await request;
+    return true;
+  } catch (error) {
+    if (error instanceof NoAnswer) return false;
+    throw error;
+  }
+}
