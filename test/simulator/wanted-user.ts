@@ -71,12 +71,6 @@ export function toWantedUser(resource: any): WantedUser {
   };
 }
 
-/** The id of the travel user that a SCIM resource is linked to. */
-// biome-ignore lint/suspicious/noExplicitAny: a SCIM answer
-export function travelIdOf(resource: any): string | undefined {
-  return resource[TRAVEL]?.travelUserId;
-}
-
 /** The PATCH that changes one wanted user into the other. */
 export function toPatch(before: WantedUser, after: WantedUser): object {
   const operations: object[] = [{ op: 'replace', path: 'active', value: after.active }];
