@@ -72,7 +72,7 @@ export function person(n, now) {
   };
 }
 
-/** Those who are held would leave. */
+/** True for a person whose departure is held. */
 function isLeaving(n) {
   return n % 1000 >= 25 && n % 1000 < 30;
 }

@@ -24,7 +24,7 @@ export interface ConfiguredConnection {
   settings: ConnectionSettings;
 }
 
-/** What the service and a command each bring along for operations. */
+/** The parts from which operations are made, by the service or by a command. */
 export interface OperationParts {
   settings: Settings;
   database: Database;

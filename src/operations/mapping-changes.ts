@@ -157,7 +157,7 @@ const personBody = z.strictObject({
   user: z.record(z.string(), z.json()).optional(),
 });
 
-/** What another mapping would change, and changes of the mapping in force. */
+/** The operations that show the effect of another mapping, and that change the mapping in force. */
 export const mappingChangeOperations = {
   checkMapping: mappingOperation(
     {

@@ -117,8 +117,7 @@ function addReconcileCommand(people: CliCommand): void {
         const count = `${counted.isMore ? 'more than ' : ''}${countText(counted.people, 'person', 'people')}`;
         await confirmChange(shell, `Reconcile ${count} of connection ${input.connection}?`, { yes });
         const result = await call(peopleOperations, 'reconcilePeople', input);
-        const text = () => `${countText(result.people, 'person is', 'people are')} due now`;
-        printResult(shell, { json }, result, text);
+        printResult(shell, { json }, result, () => dueText(result));
       }),
     );
 }
@@ -149,7 +148,11 @@ async function sendAgain(
   const who = found ? nameOf(found.identity) : `everybody in ${escapeLine(of)} who differs from the backup`;
   await confirmChange(shell, `Send the stored values of ${who}?`, flags);
   const result = await call(personOperations, 'sendAgain', { id: of, person: found?.id });
-  printResult(shell, flags, result, () => `${countText(result.people, 'person is', 'people are')} due now`);
+  printResult(shell, flags, result, () => dueText(result));
+}
+
+function dueText({ people }: { people: number }): string {
+  return `${countText(people, 'person is', 'people are')} due now`;
 }
 
 function addJoinCommand(people: CliCommand): void {

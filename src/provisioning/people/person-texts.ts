@@ -71,7 +71,7 @@ export function valueText(value: unknown, names: Names): string {
   return shown === undefined ? JSON.stringify(value) : valueText(shown, names);
 }
 
-/** What the texts say of a rule that was applied. */
+/** The members of a rule that was applied which the texts describe. */
 type AppliedRule = Pick<TraceEntry, 'outcome'> &
   Partial<Record<'when' | 'group' | 'read' | 'reason', string | undefined>>;
 

@@ -45,10 +45,10 @@ export function* linkOrCreateTraveler(
   const found = yield* linkOwnCreate(context, draft, create);
   if (found === 'gone' || 'end' in found) return found;
   if (isCreateAwaited(context, found.draft)) {
-    // For who has left meanwhile no traveler is made that is in use; whether there is one is known once the wait is over.
+    // A user who has left meanwhile gets no traveler in use. Whether the create has made one is known once the wait is over.
     const isLeaver = isInactive(context.identity) && create.applied['archived']?.sent !== true;
     if (isLeaver) return endInState(found.draft, 'synced');
-    // Whoever has a former address of the person need not be the person.
+    // The traveler that has a former address of the person may belong to another person.
     const [wanted = ''] = round.emails;
     if (addressKey(wanted) !== addressKey(create.creating.email))
       return endInFailure(found.draft, lateCreateFailure, found.draft.readAgainAt);

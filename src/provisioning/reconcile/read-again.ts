@@ -6,7 +6,7 @@ import { retryDelay } from '../identity.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from './context.ts';
 import { leaseDuration } from './run/lease.ts';
 
-// What is unknown of a traveler until it is read (docs/architecture.md, Unknown until read).
+// The values of a traveler that are unknown until it is read, and the times of the next reads (docs/architecture.md, Unknown until read).
 
 /** True if the traveler must be read before the plan, because a value of it is not known or a time to read it again has come. */
 export function isReadDue({ time }: ReconcileContext, draft: OutcomeDraft): boolean {
@@ -56,8 +56,8 @@ function withReadBy(draft: OutcomeDraft, time: number): OutcomeDraft {
 }
 
 /**
- * Returns the draft after the answer to a call, with the records that were committed before it and the time of earlier calls. If the answer does not show a value that no travel
- * API rewrites, the traveler is read again, because the value may only be late.
+ * Returns the draft after the answer to a call, with the records that were committed before it and the time of earlier calls. If the answer
+ * does not show a value that no travel API rewrites, the traveler is read again, because the value may only be late.
  */
 export function withAnswer(
   context: ReconcileContext,

@@ -1,4 +1,5 @@
 import { isStated, type StatedPath } from '../../../schema/stated-attributes.ts';
+import { doubted } from '../../../translator/field-records.ts';
 import type { FieldKey } from '../../../translator/translation.ts';
 import type { Identity, Origin } from '../../identity.ts';
 
@@ -32,12 +33,10 @@ export function isConfirmed(
 /** Returns the identity with doubts about the fields that were sent before the backup: what the traveler has is not known. */
 export function withBackupDoubted(identity: Identity): Identity {
   if (!isFromBackup(identity)) return identity;
-  const applied = Object.entries(identity.applied).flatMap(([key, field]) => {
-    if (isConfirmed(identity, key)) return [[key, field] as const];
-    const { seen: _, ...unknown } = field;
-    return key === 'archived' ? [] : [[key, unknown] as const];
-  });
-  return { ...identity, applied: Object.fromEntries(applied) };
+  const unconfirmed = Object.keys(identity.applied).filter((key) => !isConfirmed(identity, key));
+  const applied = doubted(identity.applied, unconfirmed);
+  if (unconfirmed.includes('archived')) delete applied['archived'];
+  return { ...identity, applied };
 }
 
 /** True if a request states something of a restored person that was known from the backup only. */
