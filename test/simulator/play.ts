@@ -303,15 +303,16 @@ async function restAndCheck(player: Player, hasFeed: boolean): Promise<string[]>
   return brokenAtRest(settled);
 }
 
-/** What was stated before is no news any more for people who have what was stated. */
+/** What was stated before is no news any more for people who have what was stated, and whoever is linked to a traveler owns it. */
 function forgetNews({ knowledge, identities }: Rest): void {
-  const { people, news, doubtful, shadow } = knowledge;
+  const { people, news, doubtful, shadow, owners } = knowledge;
   doubtful.clear();
   for (const { current } of people) {
     if (!current || shadow.has(current.connection)) continue;
     const identity = identities.find(({ id }) => id === current.id);
     const human = current.wanted.familyName;
     if (identity?.state !== 'synced') continue;
+    if (identity.travelId !== undefined && !owners.has(identity.travelId)) owners.set(identity.travelId, human);
     const { verdict } = scopeOfUser(knowledge, current);
     if (verdict === 'out' && current.wanted.active) knowledge.outside.add(human);
     if (verdict !== 'in') continue;

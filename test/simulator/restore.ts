@@ -23,6 +23,8 @@ export async function restore(player: Player): Promise<void> {
   const { database, time, store, shadowSince } = world;
   if (backup === undefined) return;
   await world.replaceDatabase(async () => {
+    // A restore takes longer than a call may be on its way.
+    while (world.travel.areCallsOpen()) await time.wait(1_000);
     database.putBack(BACKUP);
     await database.transaction((tx) => makeNewlyImported(tx, time.now()));
   });

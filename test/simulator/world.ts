@@ -134,7 +134,8 @@ function writeWatch(knowledge: Knowledge) {
   return {
     onWrite: (before: TravelUser | undefined, after: TravelUser | undefined) => {
       broken.push(...judgeWrite(knowledge, before, after));
-      const human = humanOf(after?.lastName);
+      // A traveler that the bridge does not know from before a restore may get the address of another human before the name.
+      const human = before?.lastName === after?.lastName ? undefined : humanOf(after?.lastName);
       if (after && human && !owners.has(after.id)) owners.set(after.id, human);
       const values = foreign.get(after?.id ?? '');
       for (const [field, value] of values ?? [])

@@ -24,6 +24,7 @@ import { withEmailWaitForHolder } from './email/conflicts.ts';
 import { linkExistingTraveler, linkOwnCreate } from './link/link-traveler.ts';
 import { type SentCreate, sentCreateOf } from './own-create.ts';
 import { withAnswer, withCallOpen } from './read-again.ts';
+import { isPlannedForAnother } from './shadow.ts';
 import { leaseLostFailure } from './traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from './update-traveler.ts';
 
@@ -133,6 +134,9 @@ function* sendCreate(
   const { email, key } = creating;
   const sent = { ...draft, creating, applied };
   const open = withCallOpen(context, sent);
+  // Many people are created at once when a connection goes live. The addresses become as the report of shadow mode says.
+  const hasPlan = context.identity.progress.shadow !== undefined;
+  if (hasPlan && (yield* isPlannedForAnother(context, email))) return endInFailure(draft, plannedEmailFailure);
   const announcement = yield* announceCreate(open, email);
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(draft, email), nextRound(tried, email));
@@ -143,6 +147,12 @@ function* sendCreate(
   if (isOutcomeUnknown(answer)) return endInFailure(open, answer);
   return yield* handleCreateFailure(context, draft, { ...tried, plan, failure: answer });
 }
+
+/** The end of an attempt that would take an address which the report of shadow mode gives to an earlier user. */
+export const plannedEmailFailure: TravelFailure = {
+  kind: 'unavailable',
+  text: 'an earlier user gets this address first, as the report of shadow mode says',
+};
 
 /** The plan of a create, from the records that were committed before it: if it is repeated, it is sent as it was. */
 function planOfCreate(applied: AppliedFields): Plan {

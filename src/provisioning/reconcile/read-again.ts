@@ -52,7 +52,12 @@ export function withCallOpen(context: ReconcileContext, draft: OutcomeDraft): Ou
 }
 
 function withReadBy(draft: OutcomeDraft, time: number): OutcomeDraft {
-  return { ...draft, readAgainAt: Math.max(draft.readAgainAt ?? 0, time) };
+  return { ...draft, readAgainAt: laterOf(draft.readAgainAt, time) };
+}
+
+/** Returns the later of two times at which a traveler is to be read again. */
+export function laterOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
 }
 
 /**

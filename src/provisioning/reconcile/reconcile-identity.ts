@@ -9,6 +9,7 @@ import {
   type ReconcileResult,
   withProgress,
 } from './context.ts';
+import { plannedEmailFailure } from './create-traveler.ts';
 import { type Program, perform } from './effects.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { areSameReferences, type ResolvedReferences } from './references.ts';
@@ -77,13 +78,18 @@ function reconcileInMode(
 ): Program<ReconcileResult> {
   if (since === undefined) return reconcileLive(context);
   const awaitedManager = findAwaitedManager(context, resolved);
-  return reconcileInShadow(context, { since, awaitedManager }, reconcileTraveler(context));
+  // The plan of before says nothing about the new one.
+  const { shadow: _, ...progress } = context.identity.progress;
+  const program = reconcileTraveler({ ...context, identity: { ...context.identity, progress } });
+  return reconcileInShadow(context, { since, awaitedManager }, program);
 }
 
-/** A plan of an earlier time in shadow mode is void. */
+/** The first attempt after shadow mode ends the plan, unless it has to wait for that of another user. */
 function* reconcileLive(context: ReconcileContext): Program<ReconcileResult> {
   const { draft, end } = yield* reconcileTraveler(context);
-  return { draft: draft.progress.shadow ? withProgress(draft, { shadow: undefined }) : draft, end };
+  const isPlanKept = end.kind === 'failed' && end.failure === plannedEmailFailure;
+  const isPlanOver = draft.progress.shadow !== undefined && !isPlanKept;
+  return { draft: isPlanOver ? withProgress(draft, { shadow: undefined }) : draft, end };
 }
 
 /** Returns the userName of the manager, if the manager is active and has no traveler yet. */

@@ -135,7 +135,7 @@ function* answerInShadow(
       if ('travelId' in announcement) announced.travelId = announcement.travelId;
       if (announcement.travelId !== undefined || !announcement.creating) return 'done';
       announced.email = announcement.creating.email;
-      return (yield* isPlannedFor(context, announced.email)) ? 'taken' : 'done';
+      return (yield* isPlannedForAnother(context, announced.email)) ? 'taken' : 'done';
     }
     case 'createTraveler': {
       // The travel API would refuse a create whose address a traveler has.
@@ -163,7 +163,7 @@ function* answerInShadow(
 }
 
 /** True if an earlier user of the connection would get a traveler with the address, by a plan under the same rules. */
-function* isPlannedFor(
+export function* isPlannedForAnother(
   { connection, identity, rulesSnapshot }: ReconcileContext,
   email: string,
 ): Program<boolean> {

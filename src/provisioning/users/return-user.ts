@@ -11,6 +11,7 @@ import {
 import type { EvidenceRow } from '../people/who-is-who.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
 import { withBackupDoubted } from '../reconcile/restored/statements.ts';
+import { laterOf } from '../reconcile/read-again.ts';
 import { leaseDuration } from '../reconcile/run/lease.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { IdentityChange, NewUserMatches } from '../store-ports.ts';
@@ -107,7 +108,7 @@ function handOver({ connection, fresh, runtime }: PostedUser, { leaver, row }: J
   const hasLease = leasedUntil !== undefined;
   const leaseEnd = Math.min(leasedUntil ?? 0, runtime.now() + leaseDuration(connection));
   const lastArrival = hasLease ? leaseEnd + connection.lateMs : undefined;
-  const readAgainAt = lastArrival ?? leaver.readAgainAt;
+  const readAgainAt = laterOf(lastArrival, leaver.readAgainAt);
   const predecessor = predecessorAfterTakeover(row, leaver, connection);
   const identity: Identity = {
     ...fresh,

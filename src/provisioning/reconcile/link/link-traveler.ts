@@ -32,6 +32,7 @@ import {
 } from '../email/addresses.ts';
 import { isAdministrator, isGuarded } from '../guard.ts';
 import { isOwnCreate, type SentCreate } from '../own-create.ts';
+import { laterOf } from '../read-again.ts';
 import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
 import type { TravelerGone } from '../update-traveler.ts';
@@ -306,11 +307,10 @@ function* waitForLeaverEmail(
  * Copies what is unknown of a leaver's traveler to the identity, because the travel API may still carry its calls out.
  */
 function withOpenCallsOf(draft: OutcomeDraft, { creating, readAgainAt }: Identity): OutcomeDraft {
-  const times = [draft.readAgainAt, readAgainAt].filter((time) => time !== undefined);
   return {
     ...draft,
     creating: draft.creating ?? creating,
-    readAgainAt: times.length === 0 ? undefined : Math.max(...times),
+    readAgainAt: laterOf(draft.readAgainAt, readAgainAt),
   };
 }
 
