@@ -83,11 +83,11 @@ module.exports = {
     ),
     types(
       'adapter',
-      'provisioning/(travel|runtime)-ports|translator/(translation|traveler|fields)|schema/case-fold',
+      'provisioning/(travel|runtime)-ports|translator/(translation|plan/traveler|fields/fields)|schema/case-fold',
     ),
     types(
       'store',
-      'operations/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|conditions/(conditions|facts)|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|clean-text|json-depth)',
+      'operations/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|conditions/(conditions|facts)|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|plan/traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|clean-text|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(
@@ -121,7 +121,7 @@ module.exports = {
     // The checks open what they ask as the server does.
     folder(
       'checks',
-      'admin/(first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/rules/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
+      'admin/(sign-in/first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/(rules|mapping-changes)/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -130,7 +130,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(held-people|hold-texts)|shadow/(mode-texts|report|shadow-texts)|identity|import/import|policies|store-ports|travel-ports|rules/(apply-mapping|mapping-texts|mapping-versions|value-texts)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|person-texts)).ts$|sample-data/sample-data.ts$|travel/(authentication|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(held-people|hold-texts)|shadow/(mode-texts|report|shadow-texts)|identity|import/import|policies|store-ports|travel-ports|rules/mapping-versions|mapping-changes/(apply-mapping|mapping-texts|value-texts)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|person-texts)).ts$|sample-data/sample-data.ts$|travel/(authentication|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

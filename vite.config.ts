@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 import { adminOperations } from './src/admin/catalog.ts';
-import type { Route } from './src/admin/ui/api.ts';
+import type { Route } from './src/admin/ui/requests/api.ts';
 import type { Operation } from './src/operations/operation.ts';
 
 /** The page needs the paths of the operations only. Their schemas would be a fifth of its program. */

@@ -10,7 +10,7 @@ import { Ajv } from 'ajv';
 import { parse, parseAllDocuments } from 'yaml';
 
 const models = new Map(Object.entries(kubernetes));
-const chart = fileURLToPath(new URL('../deploy/helm/jetbridge/', import.meta.url));
+const chart = fileURLToPath(new URL('../deploy/helm/jetbridge', import.meta.url));
 const templates = join(chart, 'templates');
 const read = (file) => readFileSync(file, 'utf8');
 const files = readdirSync(templates).filter((file) => file !== '_helpers.tpl');

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { travelSchema } from '../src/schema/generated-travel-schema.ts';
 import { urns } from '../src/schema/resource.ts';
 import { enterpriseSchema, userSchema } from '../src/schema/scim-schemas.ts';
-import { fields } from '../src/translator/fields.ts';
-import { otherRules } from '../src/translator/mapping/default-rules.ts';
-import { compileRules } from '../src/translator/rules.ts';
+import { otherRules } from '../src/translator/default-rules.ts';
+import { fields } from '../src/translator/fields/fields.ts';
+import { compileRules } from '../src/translator/rules/rules.ts';
 import { code, table, writeOrCheck } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');

@@ -4,10 +4,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { attribute } from '../src/schema/attributes.ts';
 import { urns } from '../src/schema/resource.ts';
-import { travelExtensionAttributes } from '../src/translator/fields.ts';
+import { travelExtensionAttributes } from '../src/translator/fields/fields.ts';
 
 const file = 'src/schema/generated-travel-schema.ts';
-const text = format(`// Generated from src/translator/fields.ts by "npm run schemas"; do not edit.
+const text = format(`// Generated from src/translator/fields/fields.ts by "npm run schemas"; do not edit.
 import { attribute, complexAttribute, type Schema } from './attributes.ts';
 
 /** The travel extension of users. */

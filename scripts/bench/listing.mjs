@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { list, listSubCollection } from '../../src/travel/collection.ts';
-import { indexKeys } from '../../src/travel/resource.ts';
+import { indexKeys } from '../../src/travel/declaration/resource.ts';
 import { billingOperation } from '../../src/travel/resources/billing.ts';
 import { event } from '../../src/travel/resources/event.ts';
 import { user } from '../../src/travel/resources/user.ts';

@@ -3,10 +3,10 @@
 import { travelResourceId } from '../../src/server/ids.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
-import { ensureFirstAdmin } from '../../src/travel/api-keys.ts';
-import { indexKeys } from '../../src/travel/resource.ts';
+import { ensureFirstAdmin } from '../../src/travel/authentication/api-keys.ts';
+import { indexKeys } from '../../src/travel/declaration/resource.ts';
+import { parseDocument } from '../../src/travel/requests/validation.ts';
 import { user } from '../../src/travel/resources/user.ts';
-import { parseDocument } from '../../src/travel/validation.ts';
 
 const IN_ONE_TRANSACTION = 5_000;
 

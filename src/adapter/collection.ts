@@ -1,9 +1,9 @@
 import type { CallCause } from '../log/exchange.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
-import { toCollectionAnswer } from './answers.ts';
-import type { Deadline, TravelClient } from './client.ts';
+import { toCollectionAnswer } from './http/answers.ts';
+import type { Deadline, TravelClient } from './http/client.ts';
+import type { TravelOperation } from './http/measured-call.ts';
 import type { JsonRecord } from './json.ts';
-import type { TravelOperation } from './measured-call.ts';
 import type { PageStart, Query } from './profile.ts';
 
 /** Items per request when a whole collection is read. */

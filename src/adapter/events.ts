@@ -1,5 +1,5 @@
 import type { FeedPage, TravelAnswer, TravelFeed } from '../provisioning/travel-ports.ts';
-import type { TravelClient } from './client.ts';
+import type { TravelClient } from './http/client.ts';
 
 /** Reads the events of the travel API, the newest first; undefined if the travel API has no feed. */
 export function travelFeed(client: TravelClient): TravelFeed | undefined {

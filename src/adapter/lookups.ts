@@ -1,10 +1,10 @@
 import type { Log } from '../provisioning/runtime-ports.ts';
 import type { TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/travel-ports.ts';
+import type { TravelUser } from '../translator/plan/traveler.ts';
 import type { CustomField, Lookups, NamedCollection, ScimUserMapping } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
-import { toCollectionAnswer } from './answers.ts';
-import type { TravelClient } from './client.ts';
 import { newSizeBudget, readCollection, type SizeBudget } from './collection.ts';
+import { toCollectionAnswer } from './http/answers.ts';
+import type { TravelClient } from './http/client.ts';
 import type { TravelProfile } from './profile.ts';
 
 /** The age at which cached lookups are read again, in milliseconds. */

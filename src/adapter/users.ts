@@ -1,10 +1,10 @@
 import type { CallCause } from '../log/exchange.ts';
 import type { TravelAnswer, TravelFailure, TravelUsers } from '../provisioning/travel-ports.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import type { TravelerChange, TravelUser } from '../translator/traveler.ts';
-import { toCollectionAnswer } from './answers.ts';
-import type { Deadline, ReadBody, TravelClient, TravelRequest } from './client.ts';
+import type { TravelerChange, TravelUser } from '../translator/plan/traveler.ts';
 import { readPage } from './collection.ts';
+import { toCollectionAnswer } from './http/answers.ts';
+import type { Deadline, ReadBody, TravelClient, TravelRequest } from './http/client.ts';
 import { asObject } from './json.ts';
 
 /**

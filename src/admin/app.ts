@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router } from 'express';
-import { activityReader } from '../operations/activity.ts';
 import { operationDeps } from '../operations/deps.ts';
 import { OperationError } from '../operations/errors.ts';
-import { sampleCompanyLock } from '../operations/sample-data.ts';
+import { activityReader } from '../operations/traffic/activity.ts';
+import { sampleCompanyLock } from '../operations/travel/sample-data.ts';
 import { adminPassword, adminSessions, adminTokens } from '../store/credentials/admins.ts';
 import { encryption } from '../store/credentials/encryption.ts';
 import { openidAttempts } from '../store/credentials/openid-attempts.ts';
 import { adminOperations } from './catalog.ts';
 import type { AdminDeps, AdminParts } from './deps.ts';
-import { FairQueue } from './fair-queue.ts';
 import { adminOpenApi } from './openapi.ts';
 import { openidProvider } from './openid/provider.ts';
 import { failureLog, type OpenidSignIn } from './openid/sign-in.ts';
 import { adminPage } from './page.ts';
 import { adminErrorHandler, operationRouter, refuseOtherMethods } from './router.ts';
+import { FairQueue } from './sign-in/fair-queue.ts';
 
 /** Creates the routes of /admin: the page and its API. */
 export function adminRoutes(parts: AdminParts): Router {

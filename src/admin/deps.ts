@@ -3,9 +3,9 @@ import type { ServiceDeps } from '../operations/deps.ts';
 import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { AdminPasswords } from '../store/credentials/admins.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
-import type { RefusedSignIns } from './refused-sign-ins.ts';
 import type { RouterDeps } from './router.ts';
-import type { SignInLimit } from './sign-in-limit.ts';
+import type { RefusedSignIns } from './sign-in/refused-sign-ins.ts';
+import type { SignInLimit } from './sign-in/sign-in-limit.ts';
 
 /** The parts of the service that the admin page works with. */
 export interface AdminParts

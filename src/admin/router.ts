@@ -24,8 +24,8 @@ import {
 import { isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
 import type { AuditLog } from '../store/credentials/audit-log.ts';
 import { RETRY_AFTER_S } from '../store/unavailable.ts';
-import type { RefusedSignIns } from './refused-sign-ins.ts';
-import { type Caller, findCaller, type SessionDeps } from './sessions.ts';
+import type { RefusedSignIns } from './sign-in/refused-sign-ins.ts';
+import { type Caller, findCaller, type SessionDeps } from './sign-in/sessions.ts';
 
 /** The context of a request, beside its parameters and body. Sign-ins use more of it than other operations. */
 export interface AdminContext extends OperationContext {

@@ -4,10 +4,10 @@ import { findNameFaults, findUnknownGroups } from '../provisioning/rules/check-m
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import type { Database } from '../store/sql/database.ts';
 import { NoDatabase } from '../store/sql/migrate.ts';
-import type { NameFault } from '../translator/mapping/check-names.ts';
 import { findUndeclaredNames } from '../translator/mapping/extension-names.ts';
 import type { MappingFault } from '../translator/mapping/mapping-faults.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
+import type { NameFault } from '../translator/rules/check-names.ts';
 import { findUnknownGroupNames, readConnectionMapping, readLookups } from './mapping.ts';
 import { probeTravel } from './travel-api.ts';
 

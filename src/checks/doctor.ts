@@ -1,6 +1,6 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { types } from 'node:util';
-import { adminPasswordWeakness } from '../admin/first-admin.ts';
+import { adminPasswordWeakness } from '../admin/sign-in/first-admin.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';

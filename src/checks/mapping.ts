@@ -1,5 +1,5 @@
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import { readGroups, readReferences } from '../provisioning/rules/mapping-effect.ts';
+import { readGroups, readReferences } from '../provisioning/mapping-changes/mapping-effect.ts';
 import { defaultMapping, mappingOf } from '../provisioning/rules/mapping-versions.ts';
 import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
 import type { TravelAnswer } from '../provisioning/travel-ports.ts';
@@ -11,7 +11,7 @@ import type { RulesInForce, RulesStore } from '../store/queues/rules-in-force.ts
 import type { Database } from '../store/sql/database.ts';
 import { withDatabaseIfAny } from '../store/sql/open-database.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
-import { compileRules } from '../translator/rules.ts';
+import { compileRules } from '../translator/rules/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
 import type { Lookups } from '../translator/translation.ts';
 import { dayOf } from '../translator/values/dates.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { auditColumns, auditOperations } from '../operations/audit.ts';
 import type { CliCommand } from './command.ts';
-import { addInputOptions } from './input-options.ts';
 import { listPages, withOperations } from './operations.ts';
-import { addLimitOption, addListFlags, type ListFlags, printList, rowLimit } from './printers.ts';
+import { addInputOptions } from './terminal/input-options.ts';
+import { addLimitOption, addListFlags, type ListFlags, printList, rowLimit } from './terminal/printers.ts';
 
 const { query } = auditOperations.listAuditEntries;
 const list = [auditOperations, 'listAuditEntries', 'entries'] as const;

@@ -1,29 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { addAlertCommands } from './alerts.ts';
 import { addAuditCommand } from './audit.ts';
-import { addCheckCommand } from './check.ts';
 import { type Action, CliCommand, type ExitCode, pointToHelp } from './command.ts';
-import { addConnectionCommands, addImportCommand, addRestoredCommand } from './connections.ts';
-import { addCredentialCommands } from './credentials.ts';
-import { addDemoCommand } from './demo.ts';
-import { addDoctorCommand } from './doctor.ts';
+import { addConnectionCommands, addImportCommand, addRestoredCommand } from './connections/connections.ts';
+import { addCredentialCommands } from './connections/credentials.ts';
+import { addShadowCommands } from './connections/shadow.ts';
 import { exitCodeFor, WrongUse } from './exit-code.ts';
-import { addHoldCommands } from './holds.ts';
 import { addMappingCommands } from './mapping/mapping.ts';
 import { addPreviewCommand } from './mapping/preview.ts';
-import type { Shell } from './output.ts';
 import { addEraseCommand } from './people/erase.ts';
 import { addExplainCommand } from './people/explain.ts';
+import { addHoldCommands } from './people/holds.ts';
 import { addPeopleCommand } from './people/people.ts';
-import { addRecordCommand } from './record.ts';
-import { addReplayCommand } from './replay.ts';
-import { addRequestsCommands } from './requests.ts';
-import { addServeCommand } from './serve.ts';
-import { addShadowCommands } from './shadow.ts';
-import { processShell } from './terminal.ts';
-import { addOpenapiCommand, addSampleDataCommand } from './travel-service.ts';
+import { addAlertCommands } from './service/alerts.ts';
+import { addCheckCommand } from './service/check.ts';
+import { addDemoCommand } from './service/demo.ts';
+import { addDoctorCommand } from './service/doctor.ts';
+import { addServeCommand } from './service/serve.ts';
+import { addOpenapiCommand, addSampleDataCommand } from './service/travel-service.ts';
+import type { Shell } from './terminal/output.ts';
+import { processShell } from './terminal/terminal.ts';
+import { addRecordCommand } from './traffic/record.ts';
+import { addReplayCommand } from './traffic/replay.ts';
+import { addRequestsCommands } from './traffic/requests.ts';
 
 /**
  * Runs one command line and returns the exit code: 0 done, 1 failed or a fault was found, 2 wrong use or a missing confirmation,

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { Shell } from './output.ts';
+import type { Shell } from './terminal/output.ts';
 
 /** The exit code of a command that was used correctly: 0 done, 1 a fault was found. */
 export type ExitCode = 0 | 1;

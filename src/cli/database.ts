@@ -6,7 +6,7 @@ import type { Database } from '../store/sql/database.ts';
 import { withDatabaseAt, withDatabaseIfAny } from '../store/sql/open-database.ts';
 import { readStoredSettings } from '../store/stored-connections.ts';
 import { Refused, untilRefused } from './exit-code.ts';
-import { escapeLine, type Shell } from './output.ts';
+import { escapeLine, type Shell } from './terminal/output.ts';
 
 /** The open database, the settings with the connections of the database too, and the stores of provisioning. */
 export interface OpenedDatabase {

@@ -18,8 +18,8 @@ import { timeOrderedId } from '../server/ids.ts';
 import { ApiError } from '../travel/errors.ts';
 import { databaseTime, type OpenedDatabase, withDatabase } from './database.ts';
 import { Refused, WrongUse } from './exit-code.ts';
-import { escapeLine, type Shell } from './output.ts';
-import { currentUser } from './terminal.ts';
+import { escapeLine, type Shell } from './terminal/output.ts';
+import { currentUser } from './terminal/terminal.ts';
 
 /** Runs operations in this process, as the user of the operating system, who has the role admin. */
 export interface Operator<Deps extends OperationDeps = OperationDeps> {

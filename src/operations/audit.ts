@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { AuditEntry, AuditLog, EntryFilter } from '../store/credentials/audit-log.ts';
 import type { OperationDeps } from './deps.ts';
 import { type Operations, operation } from './operation.ts';
-import { personOperations } from './person.ts';
+import { personOperations } from './people/person.ts';
+import { nameReader, userNames } from './people/user-names.ts';
 import { limit, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
-import { nameReader, userNames } from './user-names.ts';
 
 const listedEntry = z
   .object({

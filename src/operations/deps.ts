@@ -14,10 +14,10 @@ import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { TravelDeps } from '../travel/collection.ts';
 import type { Webhooks } from '../travel/webhooks/webhooks.ts';
-import type { ActivityReader } from './activity.ts';
+import { type ScimCredentials, scimCredentials } from './credentials/scim-credentials.ts';
 import { invalidField, OperationError } from './errors.ts';
-import type { MappingTasks } from './mapping-tasks.ts';
-import { type ScimCredentials, scimCredentials } from './scim-credentials.ts';
+import type { MappingTasks } from './mappings/mapping-tasks.ts';
+import type { ActivityReader } from './traffic/activity.ts';
 
 /** A connection of the settings or of the database. */
 export interface ConfiguredConnection {

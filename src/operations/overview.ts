@@ -7,17 +7,17 @@ import { isFeedFollowed } from '../provisioning/import/feed-task.ts';
 import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
 import { connectionModeNames } from '../provisioning/policies.ts';
 import type { PeopleSummary } from '../store/identities/people-summaries.ts';
+import { demoDayStates, type ServiceDeps } from './deps.ts';
+import { OperationError } from './errors.ts';
+import { type Operations, serviceOperation } from './operation.ts';
+import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
 import {
   type Activity,
   type ActivityCounts,
   type ActivityReader,
   emptyCounts,
   isFailed,
-} from './activity.ts';
-import { demoDayStates, type ServiceDeps } from './deps.ts';
-import { OperationError } from './errors.ts';
-import { type Operations, serviceOperation } from './operation.ts';
-import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
+} from './traffic/activity.ts';
 
 const exchange = z
   .object({

@@ -1,13 +1,13 @@
 import type { BackgroundTasks } from '../store/queues/background-tasks.ts';
 import { type Tracing, traceWork } from '../tracing/tracing.ts';
 import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
-import { type CircuitBreaker, GIVE_WAY_MS } from './circuit-breaker.ts';
+import { type CircuitBreaker, GIVE_WAY_MS } from './calls/circuit-breaker.ts';
 import type { Connection } from './connection.ts';
 import type { Memberships } from './groups/group-ports.ts';
 import { FEED_RECHECK_MS, type FeedTaskDeps, followFeed, takeFeedPosition } from './import/feed-task.ts';
 import { type Importer, type ImportResult, withFailedImport } from './import/import.ts';
+import { type DecisionDeps, decideProposal } from './mapping-changes/decide-proposal.ts';
 import type { Attempt, Reconciler } from './reconcile/run/reconciler.ts';
-import { type DecisionDeps, decideProposal } from './rules/decide-proposal.ts';
 import type { RulesSnapshots } from './rules/rules-snapshots.ts';
 import type { Runtime } from './runtime-ports.ts';
 import type { ReconcileQueue, Retention } from './store-ports.ts';

@@ -1,7 +1,7 @@
 import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
+import type { CustomFieldValue } from '../translator/plan/traveler.ts';
 import type { Finding } from '../translator/translation.ts';
-import type { CustomFieldValue } from '../translator/traveler.ts';
 import { type Decision, type Identity, isSamePerson, type ShadowCall, type Succession } from './identity.ts';
 
 /** The findings about what a connection in shadow mode would do first once it is live: the code of each, and the call as a noun. */

@@ -1,6 +1,7 @@
 import type { LeftOutValue } from '../schema/left-out.ts';
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { StatedPath } from '../schema/stated-attributes.ts';
+import type { TravelUser } from '../translator/plan/traveler.ts';
 import type {
   AppliedFields,
   CountedParts,
@@ -10,7 +11,6 @@ import type {
   ScopeVerdict,
   StoredTrace,
 } from '../translator/translation.ts';
-import type { TravelUser } from '../translator/traveler.ts';
 import type { Departure, EvidenceRow } from './people/who-is-who.ts';
 
 /**

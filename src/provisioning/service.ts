@@ -2,21 +2,25 @@ import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import { runOutside, type Tracing } from '../tracing/tracing.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { type Background, type BackgroundLoops, background, reconcileDue } from './background.ts';
-import { type CircuitBreaker, circuitBreaker } from './circuit-breaker.ts';
+import { type CircuitBreaker, circuitBreaker } from './calls/circuit-breaker.ts';
+import { pausingConnection, recordedLookups } from './calls/guarded-calls.ts';
+import { type OwnUsers, ownUsers } from './calls/own-users.ts';
 import type { Connection } from './connection.ts';
 import { groupService } from './groups/groups.ts';
-import { pausingConnection, recordedLookups } from './guarded-calls.ts';
 import { feedFollower } from './import/event-feed.ts';
 import type { ForeignValues } from './import/foreign-values.ts';
 import { type Importer, importer } from './import/import.ts';
+import {
+  applyMapping,
+  type MappingChange,
+  type MappingChangeResult,
+} from './mapping-changes/apply-mapping.ts';
+import { mappingPreviewer } from './mapping-changes/preview-mapping.ts';
 import { type Reconciler, reconciler } from './reconcile/run/reconciler.ts';
-import { applyMapping, type MappingChange, type MappingChangeResult } from './rules/apply-mapping.ts';
-import { mappingPreviewer } from './rules/preview-mapping.ts';
 import { type MappingFileResult, rulesSnapshots } from './rules/rules-snapshots.ts';
 import type { Runtime } from './runtime-ports.ts';
 import { type ExistingUserFinder, existingUserFinder } from './users/find-existing.ts';
 import { scanQueue } from './users/list-users.ts';
-import { type OwnUsers, ownUsers } from './users/own-users.ts';
 import { userService } from './users/users.ts';
 import { writer } from './users/write.ts';
 import { type WakeSignal, wakeSignal } from './wake-signal.ts';

@@ -1,6 +1,6 @@
 import type { CallCause } from '../log/exchange.ts';
+import type { TravelerChange, TravelUser } from '../translator/plan/traveler.ts';
 import type { Lookups } from '../translator/translation.ts';
-import type { TravelerChange, TravelUser } from '../translator/traveler.ts';
 
 /** A field that the travel API rejected, by its dotted name, e.g. `address.countryCode`. */
 export interface InvalidField {

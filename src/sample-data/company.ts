@@ -1,7 +1,7 @@
 import type { Recorder } from '../travel/changes.ts';
+import type { Resource } from '../travel/declaration/resource.ts';
 import { type JsonObject, stringMember } from '../travel/json.ts';
 import type { StoredResource } from '../travel/ports.ts';
-import type { Resource } from '../travel/resource.ts';
 import { customField, customFieldOption } from '../travel/resources/custom-field.ts';
 import { billingProfile, costCenter, projectCode } from '../travel/resources/lookups.ts';
 import { travelPolicy } from '../travel/resources/travel-policy.ts';

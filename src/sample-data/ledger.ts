@@ -1,8 +1,8 @@
 import type { Recorder } from '../travel/changes.ts';
 import { formatTimestamp, type RecorderDeps, serializeAll } from '../travel/collection.ts';
+import type { Resource } from '../travel/declaration/resource.ts';
 import { type JsonObject, stringMember } from '../travel/json.ts';
 import type { StoredResource } from '../travel/ports.ts';
-import type { Resource } from '../travel/resource.ts';
 import { centsOf } from '../travel/resources/amounts.ts';
 import * as billing from '../travel/resources/billing.ts';
 import * as rules from '../travel/resources/billing-rules.ts';

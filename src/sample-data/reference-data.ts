@@ -1,4 +1,4 @@
-import type { Place } from '../travel/fields.ts';
+import type { Place } from '../travel/declaration/fields.ts';
 
 /** A city in which people live or to which they travel. */
 export interface City {

@@ -1,8 +1,8 @@
 import { catalog } from '../travel/catalog.ts';
 import { createRecorder } from '../travel/changes.ts';
 import { type RecorderDeps, readAllPages } from '../travel/collection.ts';
+import type { Resource } from '../travel/declaration/resource.ts';
 import type { ResourceRef, TravelStore } from '../travel/ports.ts';
-import type { Resource } from '../travel/resource.ts';
 import { isOfCompany } from './company.ts';
 
 /** The dependencies of the removal of sample data. */

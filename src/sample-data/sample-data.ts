@@ -1,5 +1,5 @@
 import { foldCase } from '../schema/case-fold.ts';
-import { ensureFirstAdmin } from '../travel/api-keys.ts';
+import { ensureFirstAdmin } from '../travel/authentication/api-keys.ts';
 import { createRecorder } from '../travel/changes.ts';
 import { stringMember } from '../travel/json.ts';
 import type * as ports from '../travel/ports.ts';

@@ -1,4 +1,4 @@
-// Generated from src/translator/fields.ts by "npm run schemas"; do not edit.
+// Generated from src/translator/fields/fields.ts by "npm run schemas"; do not edit.
 import { attribute, complexAttribute, type Schema } from './attributes.ts';
 
 /** The travel extension of users. */

@@ -17,13 +17,13 @@ import type { GroupService } from '../provisioning/groups/groups.ts';
 import type { UserService } from '../provisioning/users/users.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { isObject } from '../schema/resource.ts';
-import { discoveryRoutes } from './discovery.ts';
-import type { ScimContext } from './endpoint.ts';
-import { badRequest, ScimError, scimErrorHandler } from './errors.ts';
-import { parsePreconditions } from './etags.ts';
-import { exchangeObserver, keepRequestBody } from './exchanges.ts';
+import { discoveryRoutes } from './discovery/discovery.ts';
+import { searchRoutes } from './lists/search.ts';
+import type { ScimContext } from './protocol/endpoint.ts';
+import { badRequest, ScimError, scimErrorHandler } from './protocol/errors.ts';
+import { parsePreconditions } from './protocol/etags.ts';
+import { exchangeObserver, keepRequestBody } from './protocol/exchanges.ts';
 import { resourceRoutes } from './resources.ts';
-import { searchRoutes } from './search.ts';
 
 /** Dependencies of the SCIM service. */
 export interface ScimDeps extends AuthenticationDeps {

@@ -5,8 +5,8 @@ import type { AttributePath, Filter } from '../schema/filter-parser.ts';
 import { isObject, type Json, type JsonObject, ownValue } from '../schema/resource.ts';
 import { groupType, resolveAttribute } from '../schema/resource-types.ts';
 import { checkText, isUnassigned } from '../schema/values.ts';
-import { badRequest } from './errors.ts';
-import { type PatchOperation, parsePatchPath } from './patch.ts';
+import { type PatchOperation, parsePatchPath } from './patch/patch.ts';
+import { badRequest } from './protocol/errors.ts';
 
 /** Separates the `members` of a group's body, which are stored as rows, from its other attributes. */
 export function splitMembers(body: JsonObject): { members: Json | undefined; rest: JsonObject } {

@@ -5,12 +5,12 @@ import type { Filter } from '../schema/filter-parser.ts';
 import { normalize } from '../schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../schema/resource.ts';
 import { groupType } from '../schema/resource-types.ts';
-import { closeSignal, type Endpoint, logDroppedAttributes, type ScimContext } from './endpoint.ts';
-import { groupColumns, mentionsAttributes, parseFilterParameter, toFilterQuery } from './filter.ts';
 import { parseMembers, splitGroupPatch, splitMembers } from './group-members.ts';
-import { groupOrders, parseOrder, parsePageRequest, toPage } from './pagination.ts';
-import { applyPatch, parsePatch } from './patch.ts';
-import { parseProjection } from './projection.ts';
+import { groupColumns, mentionsAttributes, parseFilterParameter, toFilterQuery } from './lists/filter.ts';
+import { groupOrders, parseOrder, parsePageRequest, toPage } from './lists/pagination.ts';
+import { parseProjection } from './lists/projection.ts';
+import { applyPatch, parsePatch } from './patch/patch.ts';
+import { closeSignal, type Endpoint, logDroppedAttributes, type ScimContext } from './protocol/endpoint.ts';
 import { groupResponse, serializeGroup, toGroupResourceInSteps } from './serialize.ts';
 
 /** /Groups (RFC 7644 §3.3 to §3.6). Members are rows of the store, and a PATCH changes some of them without reading the others. */

@@ -4,11 +4,11 @@ import { checkRequiredAttributes, normalize } from '../schema/normalize.ts';
 import { type JsonObject, urns } from '../schema/resource.ts';
 import { resolveAttribute } from '../schema/resource-types.ts';
 import { normalizeValue } from '../schema/values.ts';
-import { parseFilterParameter } from './filter.ts';
 import { splitGroupPatch } from './group-members.ts';
-import { parseIndexPage } from './pagination.ts';
-import { applyPatch, parsePatch } from './patch.ts';
-import { changeValue } from './patch-values.ts';
+import { parseFilterParameter } from './lists/filter.ts';
+import { parseIndexPage } from './lists/pagination.ts';
+import { applyPatch, parsePatch } from './patch/patch.ts';
+import { changeValue } from './patch/patch-values.ts';
 import { serializeGroup, serializeUser } from './serialize.ts';
 
 /** One way in which an identity provider deviates from the RFCs, and how Jetbridge handles it. */

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler, Response } from 'express';
 import SCIMMY from 'scimmy';
-import { parseQuery, type Query } from './endpoint.ts';
-import { type JsonText, sendScim } from './responses.ts';
+import { parseQuery, type Query } from './protocol/endpoint.ts';
+import { type JsonText, sendScim } from './protocol/responses.ts';
 
 /**
  * SCIMMY's types require methods to return instances of its schemas. At run time it accepts any value, and its own instances

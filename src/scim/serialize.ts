@@ -11,10 +11,10 @@ import {
   urns,
 } from '../schema/resource.ts';
 import { groupType, type ResourceType, userType } from '../schema/resource-types.ts';
-import type { ResourceResponse } from './endpoint.ts';
-import { etagOf } from './etags.ts';
-import { fullProjection, type Projection } from './projection.ts';
-import type { JsonText } from './responses.ts';
+import { fullProjection, type Projection } from './lists/projection.ts';
+import type { ResourceResponse } from './protocol/endpoint.ts';
+import { etagOf } from './protocol/etags.ts';
+import type { JsonText } from './protocol/responses.ts';
 
 /** Builds the response with a user. `base` is the URL that locations begin with. */
 export function userResponse(view: UserView, base: string, projection: Projection): ResourceResponse {

@@ -4,12 +4,12 @@ import { pausingFilterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';
 import { type JsonObject, urns } from '../schema/resource.ts';
 import { userType } from '../schema/resource-types.ts';
-import { parseNewUser, parseReplacement, patchOfUser } from './departures.ts';
-import { type Endpoint, logDroppedAttributes, type ScimContext } from './endpoint.ts';
-import { mentionsAttributes, parseFilterParameter, toFilterQuery, userColumns } from './filter.ts';
-import { parseOrder, parsePageRequest, toPage, userOrders } from './pagination.ts';
-import { parsePatch, statedAttributes } from './patch.ts';
-import { parseProjection } from './projection.ts';
+import { mentionsAttributes, parseFilterParameter, toFilterQuery, userColumns } from './lists/filter.ts';
+import { parseOrder, parsePageRequest, toPage, userOrders } from './lists/pagination.ts';
+import { parseProjection } from './lists/projection.ts';
+import { parseNewUser, parseReplacement, patchOfUser } from './patch/departures.ts';
+import { parsePatch, statedAttributes } from './patch/patch.ts';
+import { type Endpoint, logDroppedAttributes, type ScimContext } from './protocol/endpoint.ts';
 import { serializeUser, toUserResource, userResponse } from './serialize.ts';
 
 /** /Users (RFC 7644 §3.3 to §3.6). PUT and PATCH return the user, as the validators of Microsoft and Okta require. */

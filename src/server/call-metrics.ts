@@ -1,5 +1,5 @@
 import { Counter, Histogram } from 'prom-client';
-import type { EndedMeasurement } from '../adapter/measured-call.ts';
+import type { EndedMeasurement } from '../adapter/http/measured-call.ts';
 import type { HttpMetrics } from '../http/monitoring.ts';
 import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';

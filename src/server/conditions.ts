@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { SignInBurst } from '../admin/refused-sign-ins.ts';
+import type { SignInBurst } from '../admin/sign-in/refused-sign-ins.ts';
 import type { Alert } from '../alerts/channel.ts';
 import {
   type FoundConditions,

@@ -11,12 +11,20 @@ import type { Database } from '../store/sql/database.ts';
 import { deliveryQueue } from '../store/travel/delivery-queue.ts';
 import { travelStore } from '../store/travel/travel-writes.ts';
 import { webhookRecords } from '../store/travel/webhook-deliveries.ts';
-import { apiKeyAuthenticator, createFirstApiKey, ensureFirstAdmin } from '../travel/api-keys.ts';
 import { createTravelApp } from '../travel/app.ts';
-import { isActiveAdmin, openidAuthenticator } from '../travel/authentication.ts';
-import { cleanupJobs, runCleanupJobs } from '../travel/cleanup.ts';
+import {
+  apiKeyAuthenticator,
+  createFirstApiKey,
+  ensureFirstAdmin,
+} from '../travel/authentication/api-keys.ts';
+import { isActiveAdmin, openidAuthenticator } from '../travel/authentication/authentication.ts';
+import {
+  bridgeAuthenticator,
+  firstAccepting,
+  memoryKeyAuthenticator,
+} from '../travel/authentication/memory-keys.ts';
 import type { TravelDeps } from '../travel/collection.ts';
-import { bridgeAuthenticator, firstAccepting, memoryKeyAuthenticator } from '../travel/memory-keys.ts';
+import { cleanupJobs, runCleanupJobs } from '../travel/deletion/cleanup.ts';
 import type { Authenticator, TravelStore } from '../travel/ports.ts';
 import { createWebhooks, type Webhooks } from '../travel/webhooks/webhooks.ts';
 import { travelResourceId } from './ids.ts';

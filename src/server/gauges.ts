@@ -1,6 +1,6 @@
 import { Counter, Gauge } from 'prom-client';
 import type { HttpMetrics } from '../http/monitoring.ts';
-import { pauseReasons } from '../provisioning/circuit-breaker.ts';
+import { pauseReasons } from '../provisioning/calls/circuit-breaker.ts';
 import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
 import type { AlarmCount } from '../provisioning/holds/holds.ts';
 import type { ForeignValues } from '../provisioning/import/foreign-values.ts';

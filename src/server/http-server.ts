@@ -18,7 +18,7 @@ import {
   routeGroupOf,
 } from '../http/app.ts';
 import { type LimitHandlers, type SocketLimits, serverOptions, serveWithLimits } from '../http/sockets.ts';
-import { ScimError, scimErrorHandler } from '../scim/errors.ts';
+import { ScimError, scimErrorHandler } from '../scim/protocol/errors.ts';
 import { ApiError, errorBody } from '../travel/errors.ts';
 
 /**

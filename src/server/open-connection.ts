@@ -1,7 +1,7 @@
-import { travelClient } from '../adapter/client.ts';
 import { travelFeed } from '../adapter/events.ts';
+import { travelClient } from '../adapter/http/client.ts';
+import type { CallMeasurement } from '../adapter/http/measured-call.ts';
 import { travelLookups } from '../adapter/lookups.ts';
-import type { CallMeasurement } from '../adapter/measured-call.ts';
 import { profiles } from '../adapter/profiles/profiles.ts';
 import { travelUsers } from '../adapter/users.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ThreadLimits } from '../admin/mapping-thread/thread.ts';
-import { PASSWORD_COSTS, type PasswordCosts } from '../admin/passwords.ts';
-import { openSignIns, type SignIns } from '../admin/sign-ins.ts';
+import { PASSWORD_COSTS, type PasswordCosts } from '../admin/sign-in/passwords.ts';
+import { openSignIns, type SignIns } from '../admin/sign-in/sign-ins.ts';
 import { isUnencrypted, UNENCRYPTED_DATABASE } from '../config/database-url.ts';
 import { faultLine, SettingsFault } from '../config/faults.ts';
 import type { Settings } from '../config/settings.ts';

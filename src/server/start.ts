@@ -1,8 +1,8 @@
 import type { Express, Request } from 'express';
 import { adminRoutes } from '../admin/app.ts';
-import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/first-admin.ts';
 import { type MappingThread, mappingThread } from '../admin/mapping-thread/thread.ts';
 import { documentPages } from '../admin/page.ts';
+import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/sign-in/first-admin.ts';
 import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
 import { conditionAlarms } from '../alerts/condition-alarms.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
@@ -27,7 +27,11 @@ import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { type ScimDeps, scimApp } from '../scim/app.ts';
-import { answerUnreadableRequest, refuseExpectation, refusePipelinedRequest } from '../scim/errors.ts';
+import {
+  answerUnreadableRequest,
+  refuseExpectation,
+  refusePipelinedRequest,
+} from '../scim/protocol/errors.ts';
 import { currentEncryptionKey } from '../store/credentials/encryption.ts';
 import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedConditions } from '../store/queues/reported-conditions.ts';

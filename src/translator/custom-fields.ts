@@ -1,5 +1,4 @@
 import type { Json } from '../schema/resource.ts';
-import { type CompiledField, overriddenEntry, usableSources } from './compiled-fields.ts';
 import {
   absentEntry,
   addDecision,
@@ -12,17 +11,18 @@ import {
   toFinding,
   translateField,
 } from './decide.ts';
+import type { SourceUser } from './fields/sources.ts';
+import { type CompiledField, overriddenEntry, usableSources } from './rules/compiled-fields.ts';
+import { type CustomFieldTarget, customFieldReader, findCustomField } from './rules/custom-field-values.ts';
 import {
   allPreparedValues,
   type CompiledSource,
   firstThatHolds,
   preparedValues,
   ruleSources,
-} from './mapping/rule-sources.ts';
-import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules.ts';
-import type { SourceUser } from './sources.ts';
+} from './rules/rule-sources.ts';
+import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules/rules.ts';
 import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
-import { type CustomFieldTarget, customFieldReader, findCustomField } from './values/custom-field-values.ts';
 import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } from './values/values.ts';
 
 /**

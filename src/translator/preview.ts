@@ -1,5 +1,5 @@
 import type { Json } from '../schema/resource.ts';
-import { findField } from './fields.ts';
+import { findField } from './fields/fields.ts';
 import type { FieldKey, Finding, TraceEntry, Translation } from './translation.ts';
 
 /** The names of custom fields, cost centers and so on by id. */

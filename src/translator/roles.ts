@@ -1,7 +1,9 @@
 import { isObject, type Json, type ScimResource, urns } from '../schema/resource.ts';
-import { usableSources } from './compiled-fields.ts';
 import { absentEntry, type TranslationDraft, type TranslationInput, toFinding } from './decide.ts';
-import { allPreparedValues, type RuleSources, ruleSources, tracedRule } from './mapping/rule-sources.ts';
+import { usableSources } from './rules/compiled-fields.ts';
+import { allPreparedValues, type RuleSources, ruleSources, tracedRule } from './rules/rule-sources.ts';
+import { oncePerRules, type Rule, type Rules } from './rules/rules.ts';
+import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from './translation.ts';
 import {
   type NamedRole,
   namedRoles,
@@ -12,9 +14,7 @@ import {
   roleTable,
   toKnownRole,
   unknownRole,
-} from './role-names.ts';
-import { oncePerRules, type Rule, type Rules } from './rules.ts';
-import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from './translation.ts';
+} from './values/role-names.ts';
 import { type Fault, valueAt } from './values/values.ts';
 
 /**

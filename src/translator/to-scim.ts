@@ -1,14 +1,14 @@
 import { findAttribute } from '../schema/attributes.ts';
 import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
-import { findManagerReferences } from './compiled-fields.ts';
-import { type Field, findField, inSchemaOrder } from './fields.ts';
-import { toScimRole } from './role-names.ts';
-import type { Rule, Rules } from './rules.ts';
+import { type Field, findField, inSchemaOrder } from './fields/fields.ts';
+import { hasValue, readField, type TravelUser } from './plan/traveler.ts';
+import { findManagerReferences } from './rules/compiled-fields.ts';
+import { findCustomField } from './rules/custom-field-values.ts';
+import type { Rule, Rules } from './rules/rules.ts';
 import { toTravel } from './to-travel.ts';
 import { type Lookups, rolesTarget } from './translation.ts';
-import { hasValue, readField, type TravelUser } from './traveler.ts';
-import { findCustomField } from './values/custom-field-values.ts';
+import { toScimRole } from './values/role-names.ts';
 import { toText } from './values/values.ts';
 
 /**

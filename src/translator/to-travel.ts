@@ -1,12 +1,12 @@
 import { foldCase } from '../schema/case-fold.ts';
 import { isActive, type ScimResource } from '../schema/resource.ts';
-import { compiledFields } from './compiled-fields.ts';
 import { translateCustomFields } from './custom-fields.ts';
 import { type TranslationDraft, translateField } from './decide.ts';
-import { withGroups } from './groups.ts';
+import { toSourceUser } from './fields/sources.ts';
 import { translateRoles } from './roles.ts';
-import type { Rules } from './rules.ts';
-import { toSourceUser } from './sources.ts';
+import { compiledFields } from './rules/compiled-fields.ts';
+import { withGroups } from './rules/groups.ts';
+import type { Rules } from './rules/rules.ts';
 import type { Snapshot, Translation, WantedField } from './translation.ts';
 import { readCountry } from './values/countries.ts';
 import { readEmail } from './values/readers.ts';

@@ -1,4 +1,4 @@
-import { compileRules } from './rules.ts';
+import { compileRules } from './rules/rules.ts';
 import { toTravel } from './to-travel.ts';
 import { type FieldKey, noLookups, type StoredTrace, type TraceEntry } from './translation.ts';
 

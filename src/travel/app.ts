@@ -10,7 +10,7 @@ import type { FailedAuthenticationDeps } from '../http/authentication.ts';
 import type { ExchangeRecorder } from '../log/exchange.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
-import { authenticate, callerId } from './authentication.ts';
+import { authenticate, callerId } from './authentication/authentication.ts';
 import { catalog } from './catalog.ts';
 import { create, patch, remove, replace } from './changes.ts';
 import {
@@ -22,13 +22,13 @@ import {
   retrieve,
   type TravelDeps,
 } from './collection.ts';
+import type { Operation, Resource } from './declaration/resource.ts';
 import { ApiError, errorBody, storeUnavailable } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { contractRoutes } from './openapi/routes.ts';
-import { refuseAllParameters } from './pagination.ts';
 import type { Authenticator, Log } from './ports.ts';
-import { type RequestWithBody, recordRequests } from './request-log-middleware.ts';
-import type { Operation, Resource } from './resource.ts';
+import { refuseAllParameters } from './requests/pagination.ts';
+import { type RequestWithBody, recordRequests } from './requests/request-log-middleware.ts';
 import { user } from './resources/user.ts';
 
 /** Dependencies of the travel service. */

@@ -1,4 +1,4 @@
-import type { Resource } from './resource.ts';
+import type { Resource } from './declaration/resource.ts';
 import { billingOperation, dispute, invoice, refund } from './resources/billing.ts';
 import { customField, customFieldOption } from './resources/custom-field.ts';
 import { event } from './resources/event.ts';

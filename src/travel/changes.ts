@@ -8,11 +8,17 @@ import {
   serialize,
   type TravelDeps,
 } from './collection.ts';
+import {
+  type Change,
+  type ChangeKind,
+  type DeclaredSecret,
+  indexKeys,
+  type Resource,
+} from './declaration/resource.ts';
 import { ApiError, type FieldFault, validationFailed } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject, stringMember } from './json.ts';
 import type { ResourceRef, StoredResource, TravelReader, TravelTransaction } from './ports.ts';
-import { type Change, type ChangeKind, type DeclaredSecret, indexKeys, type Resource } from './resource.ts';
-import { fieldFault, parseDocument, refuseOversized, refuseUnknownFields } from './validation.ts';
+import { fieldFault, parseDocument, refuseOversized, refuseUnknownFields } from './requests/validation.ts';
 
 /** POST: creates a resource and returns it, with its secret if it has one. */
 export function create(collection: Collection, target: RequestTarget, body: JsonObject): Promise<JsonObject> {

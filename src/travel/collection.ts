@@ -1,14 +1,7 @@
+import { plainParameters } from './declaration/list-parameters.ts';
+import type { Resource, SubCollection } from './declaration/resource.ts';
 import { notFound } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
-import { plainParameters } from './list-parameters.ts';
-import {
-  cursorMeta,
-  type ListOptions,
-  offsetMeta,
-  type PageRequest,
-  parsePageQuery,
-  type Query,
-} from './pagination.ts';
 import {
   type Position,
   readResource,
@@ -17,7 +10,14 @@ import {
   type TravelStore,
   type TravelTransaction,
 } from './ports.ts';
-import type { Resource, SubCollection } from './resource.ts';
+import {
+  cursorMeta,
+  type ListOptions,
+  offsetMeta,
+  type PageRequest,
+  parsePageQuery,
+  type Query,
+} from './requests/pagination.ts';
 
 /** The time and the source of ids of new resources. */
 export interface RecorderDeps {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { ClientSettings, ReadBody } from '../../src/adapter/client.ts';
+import type { ClientSettings, ReadBody } from '../../src/adapter/http/client.ts';
 import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
 import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as abortableTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { EndedMeasurement } from '../../src/adapter/measured-call.ts';
+import type { EndedMeasurement } from '../../src/adapter/http/measured-call.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
 const get = { method: 'GET', path: '/api/whoami', operation: 'readOwnUser' } as const;

@@ -1,4 +1,4 @@
-import type { TravelRequest } from '../../src/adapter/client.ts';
+import type { TravelRequest } from '../../src/adapter/http/client.ts';
 import type { NewExchange } from '../../src/log/exchange.ts';
 import { type Answerer, json, travelServer } from './travel-server.ts';
 

@@ -1,4 +1,4 @@
-import { travelClient } from '../../src/adapter/client.ts';
+import { travelClient } from '../../src/adapter/http/client.ts';
 import { genericRestProfile } from '../../src/adapter/profiles/generic-rest.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';

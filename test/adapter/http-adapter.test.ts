@@ -10,7 +10,7 @@ import {
 } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { AxiosHeaders, type AxiosResponse } from 'axios';
-import { httpAdapter } from '../../src/adapter/http-adapter.ts';
+import { httpAdapter } from '../../src/adapter/http/http-adapter.ts';
 import { certificateFiles } from '../fixtures/certificate.ts';
 
 /** Functions that close servers and clients after each test. */

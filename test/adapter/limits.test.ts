@@ -1,4 +1,4 @@
-import { createLimiter } from '../../src/adapter/client.ts';
+import { createLimiter } from '../../src/adapter/http/client.ts';
 
 /** A clock that a wait moves on, and the work that the limiter lets through. */
 function machine(limits: { concurrency: number; perSecond: number | undefined }) {

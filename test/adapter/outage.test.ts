@@ -1,4 +1,4 @@
-import { outageRecord } from '../../src/adapter/outage.ts';
+import { outageRecord } from '../../src/adapter/http/outage.ts';
 import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 
 const name = 'PATCH /api/users/t1';

@@ -1,11 +1,11 @@
-import { type TravelClient, travelClient } from '../../src/adapter/client.ts';
+import { type TravelClient, travelClient } from '../../src/adapter/http/client.ts';
 import { travelLookups } from '../../src/adapter/lookups.ts';
 import { profiles } from '../../src/adapter/profiles/profiles.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import { readTravelerPages } from '../../src/provisioning/import/traveler-pages.ts';
 import type { TravelAnswer, TravelLookups, TravelUsers } from '../../src/provisioning/travel-ports.ts';
-import { fields } from '../../src/translator/fields.ts';
-import type { TravelerChange, TravelUser } from '../../src/translator/traveler.ts';
+import { fields } from '../../src/translator/fields/fields.ts';
+import type { TravelerChange, TravelUser } from '../../src/translator/plan/traveler.ts';
 import { type Habits, type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
 
 type ProfileName = keyof typeof profiles;

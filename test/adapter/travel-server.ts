@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type ClientSettings, type TravelClient, travelClient } from '../../src/adapter/client.ts';
+import { type ClientSettings, type TravelClient, travelClient } from '../../src/adapter/http/client.ts';
 import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
 
 export interface Recorded {

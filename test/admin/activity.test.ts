@@ -1,5 +1,5 @@
 import type { ExchangeLog, LoggedExchange } from '../../src/log/exchange.ts';
-import { activityReader } from '../../src/operations/activity.ts';
+import { activityReader } from '../../src/operations/traffic/activity.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);
 

@@ -1,6 +1,6 @@
 import type { OperationDeps } from '../../src/operations/deps.ts';
 import type { OperationContext } from '../../src/operations/operation.ts';
-import { peopleOperations } from '../../src/operations/people.ts';
+import { peopleOperations } from '../../src/operations/people/people.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';

@@ -1,4 +1,4 @@
-import { type Client, FairQueue } from '../../src/admin/fair-queue.ts';
+import { type Client, FairQueue } from '../../src/admin/sign-in/fair-queue.ts';
 
 /** A queue whose tasks end when the test says so, and the clients whose tasks were started, in order. */
 function queueOf(limits: { waiting?: number; waitingOfAddress?: number }) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type MappingThread, mappingThread } from '../../src/admin/mapping-thread/thread.ts';
-import type { StoredReads } from '../../src/operations/mapping-tasks.ts';
+import type { StoredReads } from '../../src/operations/mappings/mapping-tasks.ts';
 
 /** A wait of the thread: `end` lets its time pass. */
 interface Wait {

@@ -1,4 +1,4 @@
-import { hashPassword, newPassword, verifyPassword } from '../../src/admin/passwords.ts';
+import { hashPassword, newPassword, verifyPassword } from '../../src/admin/sign-in/passwords.ts';
 
 test('a password is stored as a hash of scrypt with 16 random bytes of salt', async () => {
   const [one, other] = [await hashPassword('one password'), await hashPassword('one password')];

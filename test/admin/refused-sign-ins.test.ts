@@ -1,4 +1,4 @@
-import { recordRefusedSignIns, type SignInBurst } from '../../src/admin/refused-sign-ins.ts';
+import { recordRefusedSignIns, type SignInBurst } from '../../src/admin/sign-in/refused-sign-ins.ts';
 import { auditLog } from '../../src/store/credentials/audit-log.ts';
 import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';

@@ -1,4 +1,4 @@
-import { SESSION_IDLE_MS } from '../../src/admin/sessions.ts';
+import { SESSION_IDLE_MS } from '../../src/admin/sign-in/sessions.ts';
 import { type AdminFixture, adminClient, signIn, signInPerson, startAdmin } from '../fixtures/admin.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import { hashPassword } from '../../src/admin/passwords.ts';
-import { createSignInLimit } from '../../src/admin/sign-in-limit.ts';
+import { hashPassword } from '../../src/admin/sign-in/passwords.ts';
+import { createSignInLimit } from '../../src/admin/sign-in/sign-in-limit.ts';
 import { signInFailures } from '../../src/store/credentials/sign-in-failures.ts';
 import { clock } from '../fixtures/clock.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';

@@ -1,4 +1,4 @@
-import { hashPassword } from '../../src/admin/passwords.ts';
+import { hashPassword } from '../../src/admin/sign-in/passwords.ts';
 import { adminPassword, adminSessions } from '../../src/store/credentials/admins.ts';
 import { type AdminFixture, signIn, startAdmin } from '../fixtures/admin.ts';
 import { clock } from '../fixtures/clock.ts';

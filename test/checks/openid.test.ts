@@ -1,5 +1,5 @@
 import { runDoctor } from '../../src/checks/doctor.ts';
-import { check } from '../../src/cli/check.ts';
+import { check } from '../../src/cli/service/check.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';

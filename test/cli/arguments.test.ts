@@ -1,4 +1,4 @@
-import { durationMs, parseTime } from '../../src/cli/arguments.ts';
+import { durationMs, parseTime } from '../../src/cli/terminal/arguments.ts';
 
 test.each([
   ['90s', 90_000],

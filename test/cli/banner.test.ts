@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { bannerText, type CreatedSecrets } from '../../src/cli/banner.ts';
+import { bannerText, type CreatedSecrets } from '../../src/cli/service/banner.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 

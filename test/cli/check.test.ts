@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check } from '../../src/cli/check.ts';
+import { check } from '../../src/cli/service/check.ts';
 import { travelServer } from '../adapter/travel-server.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { recordedShell } from '../fixtures/shell.ts';

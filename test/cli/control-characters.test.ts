@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { escapeControls, escapeLine, jsonLine } from '../../src/cli/output.ts';
+import { escapeControls, escapeLine, jsonLine } from '../../src/cli/terminal/output.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { rawExchange, requestText } from '../fixtures/raw-http.ts';

@@ -1,4 +1,4 @@
-import { formatTable } from '../../src/cli/output.ts';
+import { formatTable } from '../../src/cli/terminal/output.ts';
 
 const id = '01a20690-78db-70d5-b217-5f057972395f';
 const head = ['id', 'name', 'connection', 'last used', 'ends'];

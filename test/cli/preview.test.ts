@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { check } from '../../src/cli/check.ts';
+import { check } from '../../src/cli/service/check.ts';
 import { readSettings } from '../../src/config/settings.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { addStoredConnection } from '../../src/store/stored-connections.ts';

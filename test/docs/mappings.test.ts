@@ -1,7 +1,7 @@
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
-import { targetNames } from '../../src/translator/fields.ts';
-import { emptyPlan } from '../../src/translator/plan.ts';
-import { toTravelerChange } from '../../src/translator/traveler-change.ts';
+import { targetNames } from '../../src/translator/fields/fields.ts';
+import { emptyPlan } from '../../src/translator/plan/plan.ts';
+import { toTravelerChange } from '../../src/translator/plan/traveler-change.ts';
 import { fencedBlocks, readDocument } from '../fixtures/markdown.ts';
 import { fieldKeys, translate } from '../fixtures/translator.ts';
 import { codesIn, documentsBelow, itemsUnder, leadingCodes } from './documents.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createLog } from '../../src/http/log.ts';
 import { serverOptions, serveWithLimits, socketLimits } from '../../src/http/sockets.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { answerUnreadableRequest } from '../../src/scim/errors.ts';
+import { answerUnreadableRequest } from '../../src/scim/protocol/errors.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 import { rawExchange, requestText, unreadExchange } from '../fixtures/raw-http.ts';

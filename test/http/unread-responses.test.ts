@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { type Fault, SettingsFault } from '../../src/config/faults.ts';
 import { readCertificate } from '../../src/config/transport.ts';
 import { type SocketLimits, socketLimits } from '../../src/http/sockets.ts';
-import { answerUnreadableRequest } from '../../src/scim/errors.ts';
+import { answerUnreadableRequest } from '../../src/scim/protocol/errors.ts';
 import { createHttpServer, type HttpServer } from '../../src/server/http-server.ts';
 import { type CertificateFiles, certificateFiles } from '../fixtures/certificate.ts';
 import { eventually } from '../fixtures/eventually.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { mappingThread } from '../../src/admin/mapping-thread/thread.ts';
-import type { StoredReads } from '../../src/operations/mapping-tasks.ts';
+import type { StoredReads } from '../../src/operations/mappings/mapping-tasks.ts';
 import { home, runJetbridge } from '../fixtures/jetbridge.ts';
 
 it('the stack trace of an unexpected error names the sources and their lines, and the files of packages', async () => {

@@ -1,4 +1,8 @@
-import { type CircuitBreaker, circuitBreaker, sendRecorded } from '../../src/provisioning/circuit-breaker.ts';
+import {
+  type CircuitBreaker,
+  circuitBreaker,
+  sendRecorded,
+} from '../../src/provisioning/calls/circuit-breaker.ts';
 import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
 import { fakeTravel } from '../fixtures/fake-travel.ts';
 

@@ -5,7 +5,7 @@ import {
 } from '../../src/provisioning/import/event-feed.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
 import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import {
   addressOf,

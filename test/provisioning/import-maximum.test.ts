@@ -1,7 +1,7 @@
 import { travelUsers } from '../../src/adapter/users.ts';
+import { ownUsers } from '../../src/provisioning/calls/own-users.ts';
 import { importer, lastImportOf } from '../../src/provisioning/import/import.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
-import { ownUsers } from '../../src/provisioning/users/own-users.ts';
 import { json, type TravelServer, travelServer } from '../adapter/travel-server.ts';
 import { allUsers, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 

@@ -1,8 +1,8 @@
 import { travelUsers } from '../../src/adapter/users.ts';
+import { ownUsers } from '../../src/provisioning/calls/own-users.ts';
 import { importer, isIncompleteImport, lastImportOf } from '../../src/provisioning/import/import.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
-import { ownUsers } from '../../src/provisioning/users/own-users.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { json, type Recorded, travelServer } from '../adapter/travel-server.ts';
 import {
   addressOf,

@@ -1,4 +1,4 @@
-import { applyMapping } from '../../src/provisioning/rules/apply-mapping.ts';
+import { applyMapping } from '../../src/provisioning/mapping-changes/apply-mapping.ts';
 import {
   compareMappings,
   countRules,

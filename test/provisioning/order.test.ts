@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
-import { compileRules } from '../../src/translator/rules.ts';
+import { compileRules } from '../../src/translator/rules/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import type {

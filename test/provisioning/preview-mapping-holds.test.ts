@@ -1,4 +1,4 @@
-import type { MappingPreview } from '../../src/provisioning/rules/preview-mapping.ts';
+import type { MappingPreview } from '../../src/provisioning/mapping-changes/preview-mapping.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import {
   addressOf,

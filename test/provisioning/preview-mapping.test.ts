@@ -1,8 +1,11 @@
 import fc from 'fast-check';
-import { type MappingPreview, mappingPreviewer } from '../../src/provisioning/rules/preview-mapping.ts';
+import {
+  type MappingPreview,
+  mappingPreviewer,
+} from '../../src/provisioning/mapping-changes/preview-mapping.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
-import { readField } from '../../src/translator/traveler.ts';
+import { readField } from '../../src/translator/plan/traveler.ts';
 import {
   emailsOf,
   managedBy,

@@ -1,4 +1,4 @@
-import { applyMapping } from '../../src/provisioning/rules/apply-mapping.ts';
+import { applyMapping } from '../../src/provisioning/mapping-changes/apply-mapping.ts';
 import { acceptRules, discardRules } from '../../src/provisioning/rules/proposed-rules.ts';
 import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
 import type { Lookups } from '../../src/translator/translation.ts';

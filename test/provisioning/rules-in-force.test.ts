@@ -1,5 +1,5 @@
 import type { Connection } from '../../src/provisioning/connection.ts';
-import { applyMapping } from '../../src/provisioning/rules/apply-mapping.ts';
+import { applyMapping } from '../../src/provisioning/mapping-changes/apply-mapping.ts';
 import { findVersion, listVersions } from '../../src/provisioning/rules/mapping-versions.ts';
 import type { RulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { type RulesSnapshots, rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';

@@ -1,4 +1,4 @@
-import { applyMapping } from '../../src/provisioning/rules/apply-mapping.ts';
+import { applyMapping } from '../../src/provisioning/mapping-changes/apply-mapping.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { approve, goLiveAsReported, report, toShadow } from '../fixtures/shadow.ts';

@@ -1,6 +1,6 @@
 import { readTravelerPages } from '../../src/provisioning/import/traveler-pages.ts';
 import type { TravelAnswer, TravelUserPage } from '../../src/provisioning/travel-ports.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 
 interface List {
   size: number;

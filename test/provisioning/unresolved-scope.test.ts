@@ -7,9 +7,9 @@ import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts'
 import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { newIdentity } from '../../src/provisioning/users/create-user.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
 import { noLookups } from '../../src/translator/translation.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
 import {
   addressOf,
   emailsOf,

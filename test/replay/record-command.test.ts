@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliCommand } from '../../src/cli/command.ts';
-import { addRecordCommand, type RecordFlags, record } from '../../src/cli/record.ts';
+import { addRecordCommand, type RecordFlags, record } from '../../src/cli/traffic/record.ts';
 import type { ExchangeSource, RecordedExchange } from '../../src/replay/exchanges.ts';
 import { readScenarios } from '../../src/replay/scenario.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replayRecorded } from '../../src/cli/replay.ts';
+import { replayRecorded } from '../../src/cli/traffic/replay.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 import { recordedShell } from '../fixtures/shell.ts';

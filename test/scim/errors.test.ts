@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { answerUnreadableRequest } from '../../src/scim/errors.ts';
+import { answerUnreadableRequest } from '../../src/scim/protocol/errors.ts';
 import { rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';
 

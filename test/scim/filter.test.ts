@@ -1,5 +1,10 @@
 import { groupType, userType } from '../../src/schema/resource-types.ts';
-import { groupColumns, parseFilterParameter, toFilterQuery, userColumns } from '../../src/scim/filter.ts';
+import {
+  groupColumns,
+  parseFilterParameter,
+  toFilterQuery,
+  userColumns,
+} from '../../src/scim/lists/filter.ts';
 
 const has = (field: string, value: string | boolean = 'x') => ({ field, operator: 'eq', value });
 const everything = { all: [] };

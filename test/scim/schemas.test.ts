@@ -1,8 +1,8 @@
 import SCIMMY from 'scimmy';
 import { travelSchema } from '../../src/schema/generated-travel-schema.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { scimmySchemas } from '../../src/scim/schemas.ts';
-import { travelExtensionAttributes } from '../../src/translator/fields.ts';
+import { scimmySchemas } from '../../src/scim/discovery/schemas.ts';
+import { travelExtensionAttributes } from '../../src/translator/fields/fields.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';
 
 test('src/schema/generated-travel-schema.ts is up to date; `npm run schemas` writes it', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { UserView } from '../../src/provisioning/users/list-users.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
-import { fullProjection } from '../../src/scim/projection.ts';
+import { fullProjection } from '../../src/scim/lists/projection.ts';
 import { serializeUser, toUserResource } from '../../src/scim/serialize.ts';
 import { patchOp } from '../fixtures/scim.ts';
 import { type ScimService, scimService } from '../fixtures/scim-service.ts';

@@ -1,4 +1,4 @@
-import { createLimiter } from '../../src/adapter/client.ts';
+import { createLimiter } from '../../src/adapter/http/client.ts';
 import { steadyClock } from '../../src/server/runtime.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

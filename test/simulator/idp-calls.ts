@@ -5,11 +5,11 @@ import type { UserQuery, UserView } from '../../src/provisioning/users/list-user
 import { normalize } from '../../src/schema/normalize.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { groupType } from '../../src/schema/resource-types.ts';
-import { parseNewUser, parseReplacement, patchOfUser } from '../../src/scim/departures.ts';
-import { groupColumns, parseFilterParameter, toFilterQuery } from '../../src/scim/filter.ts';
 import { parseMembers, splitGroupPatch, splitMembers } from '../../src/scim/group-members.ts';
 import { toGroupResidual } from '../../src/scim/groups.ts';
-import { applyPatch, parsePatch } from '../../src/scim/patch.ts';
+import { groupColumns, parseFilterParameter, toFilterQuery } from '../../src/scim/lists/filter.ts';
+import { parseNewUser, parseReplacement, patchOfUser } from '../../src/scim/patch/departures.ts';
+import { applyPatch, parsePatch } from '../../src/scim/patch/patch.ts';
 import type { Call, ConnectionName } from './people.ts';
 import type { World } from './world.ts';
 

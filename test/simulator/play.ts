@@ -312,7 +312,8 @@ function forgetNews({ knowledge, identities }: Rest): void {
     const identity = identities.find(({ id }) => id === current.id);
     const human = current.wanted.familyName;
     if (identity?.state !== 'synced') continue;
-    if (identity.travelId !== undefined && !owners.has(identity.travelId)) owners.set(identity.travelId, human);
+    if (identity.travelId !== undefined && !owners.has(identity.travelId))
+      owners.set(identity.travelId, human);
     const { verdict } = scopeOfUser(knowledge, current);
     if (verdict === 'out' && current.wanted.active) knowledge.outside.add(human);
     if (verdict !== 'in') continue;

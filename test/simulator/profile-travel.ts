@@ -1,12 +1,12 @@
-import { toTravelAnswer, toUnreadableFailure } from '../../src/adapter/answers.ts';
-import type { Deadline, ReadBody, TravelClient, TravelRequest } from '../../src/adapter/client.ts';
+import { toTravelAnswer, toUnreadableFailure } from '../../src/adapter/http/answers.ts';
+import type { Deadline, ReadBody, TravelClient, TravelRequest } from '../../src/adapter/http/client.ts';
 import type { TravelProfile } from '../../src/adapter/profile.ts';
 import { genericRestProfile } from '../../src/adapter/profiles/generic-rest.ts';
 import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import type { TravelAnswer, TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { type FakeTravel, mergePatch } from '../fixtures/fake-travel.ts';
 import { carryOutGenericRest } from '../fixtures/generic-rest-requests.ts';
 import {

@@ -5,8 +5,8 @@ import type {
   TravelLookups,
   TravelUsers,
 } from '../../src/provisioning/travel-ports.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import type { Lookups } from '../../src/translator/translation.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { type FakeTravel, fakeTravel } from '../fixtures/fake-travel.ts';
 import type { Random } from '../fixtures/seeded.ts';

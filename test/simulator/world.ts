@@ -2,7 +2,7 @@ import type { Connection } from '../../src/provisioning/connection.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
 import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { type AttemptWatch, newAttemptWatch } from './attempts.ts';
 import { type Knowledge, newKnowledge } from './knowledge.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { nameMatcher, redactNames, withoutManagers } from '../../src/store/erasure/names.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
-import { indexKeys } from '../../src/travel/resource.ts';
+import { indexKeys } from '../../src/travel/declaration/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { textsInDatabase } from '../fixtures/database-texts.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import type { AppliedFields } from '../../src/translator/translation.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
 import { fieldKeys, lookups } from '../fixtures/translator.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';

@@ -1,5 +1,5 @@
 import type { Json } from '../../src/schema/resource.ts';
-import { checkNames } from '../../src/translator/mapping/check-names.ts';
+import { checkNames } from '../../src/translator/rules/check-names.ts';
 import { lookups, rulesOf } from '../fixtures/translator.ts';
 
 function faultsOf(...scimUserMapping: Json[]): string[] {

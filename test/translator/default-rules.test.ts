@@ -1,5 +1,5 @@
-import { fields } from '../../src/translator/fields.ts';
-import { otherRules } from '../../src/translator/mapping/default-rules.ts';
+import { otherRules } from '../../src/translator/default-rules.ts';
+import { fields } from '../../src/translator/fields/fields.ts';
 import { inShort, lookups, mappingOf, rulesOf, translate } from '../fixtures/translator.ts';
 
 const nickName = { scimAttribute: 'nickName', userAttribute: 'firstName' };

@@ -7,10 +7,10 @@ import {
   beforeCall,
   isDrift,
   showsCreatedValues,
-} from '../../src/translator/field-records.ts';
-import { makePlan } from '../../src/translator/plan.ts';
+} from '../../src/translator/plan/field-records.ts';
+import { makePlan } from '../../src/translator/plan/plan.ts';
+import { readField, type TravelUser } from '../../src/translator/plan/traveler.ts';
 import type { AppliedFields, Plan, WantedField } from '../../src/translator/translation.ts';
-import { readField, type TravelUser } from '../../src/translator/traveler.ts';
 import { runs } from '../fixtures/runs.ts';
 import { afterPlan, applyPlan, rulesOf } from '../fixtures/translator.ts';
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
-import { findNamedGroups, groupTest } from '../../src/translator/mapping/named-groups.ts';
 import { previewText } from '../../src/translator/preview.ts';
+import { findNamedGroups, groupTest } from '../../src/translator/rules/named-groups.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { lookups, mappingOf, rulesOf, translate } from '../fixtures/translator.ts';
 

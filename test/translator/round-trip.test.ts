@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
-import { findManagerReferences } from '../../src/translator/compiled-fields.ts';
-import { makePlan } from '../../src/translator/plan.ts';
-import type { Rules } from '../../src/translator/rules.ts';
+import { makePlan } from '../../src/translator/plan/plan.ts';
+import type { TravelUser } from '../../src/translator/plan/traveler.ts';
+import { findManagerReferences } from '../../src/translator/rules/compiled-fields.ts';
+import type { Rules } from '../../src/translator/rules/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type { TravelUser } from '../../src/translator/traveler.ts';
 import { runs } from '../fixtures/runs.ts';
 import { applyPlan, lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler } from './arbitraries.ts';

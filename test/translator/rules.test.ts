@@ -1,10 +1,10 @@
 import { normalize } from '../../src/schema/normalize.ts';
 import type { Json } from '../../src/schema/resource.ts';
 import { userType } from '../../src/schema/resource-types.ts';
-import { findManagerReferences } from '../../src/translator/compiled-fields.ts';
 import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
-import { isSetByRules } from '../../src/translator/rules.ts';
+import { findManagerReferences } from '../../src/translator/rules/compiled-fields.ts';
+import { isSetByRules } from '../../src/translator/rules/rules.ts';
 import { expandTrace } from '../../src/translator/trace.ts';
 import { extensionUrns } from '../fixtures/extension-urns.ts';
 import { rulesOf, translate } from '../fixtures/translator.ts';

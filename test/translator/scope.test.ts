@@ -1,5 +1,5 @@
 import { type AttributeExpression, parseFilter } from '../../src/schema/filter-parser.ts';
-import { toScope } from '../../src/translator/scope.ts';
+import { toScope } from '../../src/translator/rules/scope.ts';
 import type { ScopeVerdict } from '../../src/translator/translation.ts';
 
 const groups = (...names: string[]) => ({ groups: names.map((display) => ({ display })) });

@@ -1,8 +1,12 @@
 import type { Json } from '../../src/schema/resource.ts';
-import { findInvalidFields, findUnsendableValues, type RefusedChange } from '../../src/translator/plan.ts';
+import {
+  findInvalidFields,
+  findUnsendableValues,
+  type RefusedChange,
+} from '../../src/translator/plan/plan.ts';
+import type { CustomFieldValue, TravelUser } from '../../src/translator/plan/traveler.ts';
+import { toNewTraveler, toTravelerChange } from '../../src/translator/plan/traveler-change.ts';
 import type { Plan } from '../../src/translator/translation.ts';
-import type { CustomFieldValue, TravelUser } from '../../src/translator/traveler.ts';
-import { toNewTraveler, toTravelerChange } from '../../src/translator/traveler-change.ts';
 
 function planOf(set: { [key: string]: Json }, remove: string[] = []): Plan {
   const planned = Object.entries(set).map(([key, value]) => [key, { value, source: value }] as const);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import request from 'supertest';
-import { apiKeyAuthenticator, createApiKey, listApiKeys } from '../../src/travel/api-keys.ts';
+import { apiKeyAuthenticator, createApiKey, listApiKeys } from '../../src/travel/authentication/api-keys.ts';
 import type { ApiKeys } from '../../src/travel/ports.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type Fixture, NOON, openFixture } from '../fixtures/travel.ts';

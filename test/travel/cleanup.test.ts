@@ -1,4 +1,4 @@
-import { cleanupJobs, runCleanupJobs } from '../../src/travel/cleanup.ts';
+import { cleanupJobs, runCleanupJobs } from '../../src/travel/deletion/cleanup.ts';
 import { clock } from '../fixtures/clock.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { DAY, MINUTE, webhookFixture } from './webhooks/fixture.ts';

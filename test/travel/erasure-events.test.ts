@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { nameMatcher, redactNames } from '../../src/store/erasure/names.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
-import { eraseTravelers, findErasable } from '../../src/travel/erasure.ts';
-import { indexKeys } from '../../src/travel/resource.ts';
+import { indexKeys } from '../../src/travel/declaration/resource.ts';
+import { eraseTravelers, findErasable } from '../../src/travel/deletion/erasure.ts';
 import { event } from '../../src/travel/resources/event.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';

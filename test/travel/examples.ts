@@ -1,10 +1,10 @@
 import { withRecorder } from '../../src/travel/changes.ts';
+import { indexKeys, type Resource } from '../../src/travel/declaration/resource.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import { indexKeys, type Resource } from '../../src/travel/resource.ts';
+import { parseDocument } from '../../src/travel/requests/validation.ts';
 import { invoice } from '../../src/travel/resources/billing.ts';
 import { customField } from '../../src/travel/resources/custom-field.ts';
 import { webhookDelivery } from '../../src/travel/resources/webhook.ts';
-import { parseDocument } from '../../src/travel/validation.ts';
 import type { Fixture } from '../fixtures/travel.ts';
 import { partAt } from './contract.ts';
 

@@ -1,4 +1,4 @@
-import { ensureFirstAdmin } from '../../src/travel/api-keys.ts';
+import { ensureFirstAdmin } from '../../src/travel/authentication/api-keys.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 
 let fixture: Fixture;

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
+import type { Resource } from '../../src/travel/declaration/resource.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import type { Resource } from '../../src/travel/resource.ts';
 import { travelPolicy } from '../../src/travel/resources/travel-policy.ts';
 import { user } from '../../src/travel/resources/user.ts';
 import { webhook } from '../../src/travel/resources/webhook.ts';

@@ -3,7 +3,7 @@ import { generateKeyPair, SignJWT } from 'jose';
 import {
   type OpenidProvider as OpenidSettings,
   openidAuthenticator,
-} from '../../src/travel/authentication.ts';
+} from '../../src/travel/authentication/authentication.ts';
 import {
   AUDIENCE,
   type OpenidProvider,

@@ -1,4 +1,4 @@
-import { type ListFeatures, listParameters } from '../../src/travel/list-parameters.ts';
+import { type ListFeatures, listParameters } from '../../src/travel/declaration/list-parameters.ts';
 import { type Fixture, type Method, openFixture } from '../fixtures/travel.ts';
 import { type Operation, operations } from './contract.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { catalog } from '../../src/travel/catalog.ts';
 import { mergePatch } from '../../src/travel/changes.ts';
+import type { Resource } from '../../src/travel/declaration/resource.ts';
 import { isJsonObject } from '../../src/travel/json.ts';
-import type { Resource } from '../../src/travel/resource.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
 import { valuesOf } from './arbitrary.ts';
 import { bodyPointer, operations, partAt } from './contract.ts';

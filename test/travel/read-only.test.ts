@@ -1,7 +1,7 @@
 import { addDispute, addRefund, issueInvoice, setStatus } from '../../src/sample-data/ledger.ts';
 import { catalog } from '../../src/travel/catalog.ts';
+import type { Resource } from '../../src/travel/declaration/resource.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import type { Resource } from '../../src/travel/resource.ts';
 import { bookAll, bookOffline, searchFor } from '../fixtures/bookings.ts';
 import { flight, hotel, roundTrip } from '../fixtures/quotes.ts';
 import type { Method } from '../fixtures/travel.ts';

@@ -1,5 +1,5 @@
+import type { Resource } from '../../src/travel/declaration/resource.ts';
 import type { JsonObject } from '../../src/travel/json.ts';
-import type { Resource } from '../../src/travel/resource.ts';
 import { scimAttributes } from '../../src/travel/resources/scim-user-mapping.ts';
 import type { Fixture } from '../fixtures/travel.ts';
 

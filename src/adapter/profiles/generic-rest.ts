@@ -1,7 +1,7 @@
 import type { InvalidField } from '../../provisioning/travel-ports.ts';
-import type { FieldTypes } from '../../translator/fields.ts';
+import type { FieldTypes } from '../../translator/fields/fields.ts';
+import type { TravelerChange, TravelUser } from '../../translator/plan/traveler.ts';
 import type { CustomField, NamedResource } from '../../translator/translation.ts';
-import type { TravelerChange, TravelUser } from '../../translator/traveler.ts';
 import { asObject, asString, type JsonRecord, readItems, readStrings } from '../json.ts';
 import { type PageContent, type ProfileSettings, pathsOf, type TravelProfile } from '../profile.ts';
 import { toTravelUser } from '../traveler.ts';

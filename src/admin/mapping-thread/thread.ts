@@ -1,6 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { OperationError } from '../../operations/errors.ts';
-import type { MappingTasks, StoredReads, TaskContext, Tasks } from '../../operations/mapping-tasks.ts';
+import type {
+  MappingTasks,
+  StoredReads,
+  TaskContext,
+  Tasks,
+} from '../../operations/mappings/mapping-tasks.ts';
 import type { Runtime } from '../../provisioning/runtime-ports.ts';
 
 /** The limits of the thread. */

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads';
-import { mappingTasks, type StoredReads, type Tasks } from '../../operations/mapping-tasks.ts';
+import { mappingTasks, type StoredReads, type Tasks } from '../../operations/mappings/mapping-tasks.ts';
 import type { FromThread, ToThread } from './thread.ts';
 
 // The program of the thread that computes with the mappings of admins (docs/decisions/0045-mappings-have-limits.md).

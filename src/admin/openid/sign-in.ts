@@ -7,10 +7,16 @@ import { type Operations, operationWith } from '../../operations/operation.ts';
 import { optionalText } from '../../operations/schemas.ts';
 import type { AuditLog } from '../../store/credentials/audit-log.ts';
 import type { OpenidAttempts } from '../../store/credentials/openid-attempts.ts';
-import type { FairQueue } from '../fair-queue.ts';
-import type { RefusedSignIns } from '../refused-sign-ins.ts';
 import type { AdminContext, RouterDeps } from '../router.ts';
-import { cookieName, cookieOptions, readCookie, type SessionDeps, startSession } from '../sessions.ts';
+import type { FairQueue } from '../sign-in/fair-queue.ts';
+import type { RefusedSignIns } from '../sign-in/refused-sign-ins.ts';
+import {
+  cookieName,
+  cookieOptions,
+  readCookie,
+  type SessionDeps,
+  startSession,
+} from '../sign-in/sessions.ts';
 import {
   failureText,
   SignInFailure,

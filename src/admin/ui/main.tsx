@@ -1,14 +1,14 @@
 import '@mantine/core/styles.css';
-import './page.css';
+import './frame/page.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { Frame } from './frame.tsx';
-import { queryClient } from './queries.ts';
-import { useSession } from './session.ts';
-import { SignIn } from './sign-in.tsx';
-import { cssVariables, theme } from './theme.ts';
+import { Frame } from './frame/frame.tsx';
+import { SignIn } from './frame/sign-in.tsx';
+import { cssVariables, theme } from './frame/theme.ts';
+import { queryClient } from './requests/queries.ts';
+import { useSession } from './requests/session.ts';
 
 function Page() {
   const session = useSession();

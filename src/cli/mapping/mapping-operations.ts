@@ -1,12 +1,12 @@
 import type { ConnectionSettings, Settings } from '../../config/settings.ts';
 import type { MappingDeps } from '../../operations/deps.ts';
-import { mappingTasks } from '../../operations/mapping-tasks.ts';
-import { applyMapping } from '../../provisioning/rules/apply-mapping.ts';
+import { mappingTasks } from '../../operations/mappings/mapping-tasks.ts';
+import { applyMapping } from '../../provisioning/mapping-changes/apply-mapping.ts';
 import { ensureConnection } from '../../store/connections.ts';
 import { findConnection } from '../database.ts';
 import { Refused } from '../exit-code.ts';
 import { type Operator, operatorOn, withOperations } from '../operations.ts';
-import { type Shell, startProgress } from '../output.ts';
+import { type Shell, startProgress } from '../terminal/output.ts';
 
 /** The chosen connection of a command about mappings. `usesFile`: its mapping file counts, not the mapping in force. */
 interface Chosen {

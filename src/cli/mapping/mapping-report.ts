@@ -1,9 +1,9 @@
-import type { mappingChangeOperations } from '../../operations/mapping-changes.ts';
-import type { mappingOperations } from '../../operations/mappings.ts';
+import type { mappingChangeOperations } from '../../operations/mappings/mapping-changes.ts';
+import type { mappingOperations } from '../../operations/mappings/mappings.ts';
 import type { OperationOutput } from '../../operations/operation.ts';
-import { effectSentence, effectTexts } from '../../provisioning/rules/mapping-texts.ts';
-import { fieldLabel, valueText } from '../../provisioning/rules/value-texts.ts';
-import { countText, escapeLine, formatTable } from '../output.ts';
+import { effectSentence, effectTexts } from '../../provisioning/mapping-changes/mapping-texts.ts';
+import { fieldLabel, valueText } from '../../provisioning/mapping-changes/value-texts.ts';
+import { countText, escapeLine, formatTable } from '../terminal/output.ts';
 
 type Preview = OperationOutput<typeof mappingChangeOperations.previewMapping>;
 type Finding = Preview['examples'][number]['comes'][number];

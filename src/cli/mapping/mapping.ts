@@ -1,14 +1,14 @@
 import { readText } from '../../config/faults.ts';
 import type { MappingDeps } from '../../operations/deps.ts';
-import { mappingChangeOperations } from '../../operations/mapping-changes.ts';
-import { mappingOperations } from '../../operations/mappings.ts';
+import { mappingChangeOperations } from '../../operations/mappings/mapping-changes.ts';
+import { mappingOperations } from '../../operations/mappings/mappings.ts';
 import type { OperationOutput } from '../../operations/operation.ts';
-import { parseCount } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
-import { addChangeFlags, type ChangeFlags, confirmChange } from '../confirmation.ts';
 import { Refused, WrongUse } from '../exit-code.ts';
 import { listPages, type Operator, withOperations } from '../operations.ts';
-import { escapeLine, formatMinute, type Shell } from '../output.ts';
+import { parseCount } from '../terminal/arguments.ts';
+import { addChangeFlags, type ChangeFlags, confirmChange } from '../terminal/confirmation.ts';
+import { escapeLine, formatMinute, type Shell } from '../terminal/output.ts';
 import {
   addLimitOption,
   addListFlags,
@@ -16,7 +16,7 @@ import {
   printList,
   printResult,
   rowLimit,
-} from '../printers.ts';
+} from '../terminal/printers.ts';
 import { chooseConnection, withMappingOperations } from './mapping-operations.ts';
 import { allRulesText, previewReport } from './mapping-report.ts';
 

@@ -1,10 +1,10 @@
-import { erasureOperations } from '../../operations/erasure.ts';
 import type { OperationOutput } from '../../operations/operation.ts';
+import { erasureOperations } from '../../operations/people/erasure.ts';
 import type { CliCommand } from '../command.ts';
-import { addChangeFlags, type ChangeFlags, confirmChange } from '../confirmation.ts';
 import { withOperations } from '../operations.ts';
-import { escapeLine } from '../output.ts';
-import { factLines, printResult } from '../printers.ts';
+import { addChangeFlags, type ChangeFlags, confirmChange } from '../terminal/confirmation.ts';
+import { escapeLine } from '../terminal/output.ts';
+import { factLines, printResult } from '../terminal/printers.ts';
 import { findPerson } from './find-person.ts';
 
 /** Adds the command `erase`. */

@@ -1,5 +1,5 @@
 import type { OperationOutput } from '../../operations/operation.ts';
-import { personOperations } from '../../operations/person.ts';
+import { personOperations } from '../../operations/people/person.ts';
 import {
   decidingRules,
   fieldName,
@@ -14,8 +14,8 @@ import {
 } from '../../provisioning/people/person-texts.ts';
 import type { CliCommand } from '../command.ts';
 import { type Operator, withOperations } from '../operations.ts';
-import { escapeLine, formatMinute, type Shell } from '../output.ts';
-import { factLines, printResult } from '../printers.ts';
+import { escapeLine, formatMinute, type Shell } from '../terminal/output.ts';
+import { factLines, printResult } from '../terminal/printers.ts';
 import { findPerson } from './find-person.ts';
 
 interface ExplainFlags {

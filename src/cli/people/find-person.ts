@@ -4,7 +4,7 @@ import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { findSimilarUserNames } from '../../provisioning/people/people.ts';
 import { findConnections } from '../database.ts';
 import { Refused } from '../exit-code.ts';
-import { escapeLine, formatMinute } from '../output.ts';
+import { escapeLine, formatMinute } from '../terminal/output.ts';
 
 /** A person whom a command names, as operations name one. */
 interface FoundPerson {

@@ -1,18 +1,18 @@
 import type { z } from 'zod';
-import { peopleOperations } from '../../operations/people.ts';
-import { personOperations } from '../../operations/person.ts';
+import { peopleOperations } from '../../operations/people/people.ts';
+import { personOperations } from '../../operations/people/person.ts';
 import { describeState } from '../../provisioning/conditions/describe-state.ts';
 import { type Identity, isInactive } from '../../provisioning/identity.ts';
 import { findingValueColumns } from '../../provisioning/people/finding-values.ts';
 import { findPredecessor } from '../../provisioning/people/join-people.ts';
 import { findingCodes, peopleColumns } from '../../provisioning/people/people.ts';
-import { choiceParser, refuseUnknownCommands } from '../arguments.ts';
 import type { CliCommand } from '../command.ts';
-import { addChangeFlags, type ChangeFlags, confirmChange } from '../confirmation.ts';
 import { Refused, WrongUse } from '../exit-code.ts';
-import { addInputOptions } from '../input-options.ts';
 import { downloadPages, listPages, type Operator, withOperations } from '../operations.ts';
-import { countText, escapeLine, type Shell } from '../output.ts';
+import { choiceParser, refuseUnknownCommands } from '../terminal/arguments.ts';
+import { addChangeFlags, type ChangeFlags, confirmChange } from '../terminal/confirmation.ts';
+import { addInputOptions } from '../terminal/input-options.ts';
+import { countText, escapeLine, type Shell } from '../terminal/output.ts';
 import {
   addLimitOption,
   addListFlags,
@@ -20,7 +20,7 @@ import {
   printList,
   printResult,
   rowLimit,
-} from '../printers.ts';
+} from '../terminal/printers.ts';
 import { findPerson } from './find-person.ts';
 
 /** The options that select people, as the operations have them. */

@@ -1,6 +1,6 @@
 import type { ListedMode } from '../../store/connection-modes.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
-import type { PauseReason } from '../circuit-breaker.ts';
+import type { PauseReason } from '../calls/circuit-breaker.ts';
 import type { AlarmCount } from '../holds/holds.ts';
 import type { MissingGroups } from '../rules/missing-groups.ts';
 import type { TravelOutage } from '../travel-ports.ts';

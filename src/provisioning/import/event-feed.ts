@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TravelUser } from '../../translator/traveler.ts';
+import type { TravelUser } from '../../translator/plan/traveler.ts';
 import type { Connection } from '../connection.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';

@@ -1,4 +1,4 @@
-import { findDrift } from '../../translator/plan.ts';
+import { findDrift } from '../../translator/plan/plan.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import type { Identity } from '../identity.ts';
 import type { Runtime } from '../runtime-ports.ts';

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Imports, KnownTraveler } from '../../store/identities/imports.ts';
+import type { TravelUser } from '../../translator/plan/traveler.ts';
 import { toScim } from '../../translator/to-scim.ts';
-import type { TravelUser } from '../../translator/traveler.ts';
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
+import { isAdministrator } from '../reconcile/departure/guard.ts';
 import { addressKey, isParkingAddress } from '../reconcile/email/addresses.ts';
-import { isAdministrator } from '../reconcile/guard.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { ReconcileQueue, References } from '../store-ports.ts';

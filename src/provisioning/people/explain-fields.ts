@@ -1,8 +1,8 @@
 import type { Json } from '../../schema/resource.ts';
-import { isDrift } from '../../translator/field-records.ts';
+import { isDrift } from '../../translator/plan/field-records.ts';
+import { readField, removableKeys, requiredKeys } from '../../translator/plan/traveler.ts';
 import { expandTrace } from '../../translator/trace.ts';
 import type { FieldKey, Lookups, TraceEntry } from '../../translator/translation.ts';
-import { readField, removableKeys, requiredKeys } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import type { Identity } from '../identity.ts';
 import { isConfirmed } from '../reconcile/restored/statements.ts';

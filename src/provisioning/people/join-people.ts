@@ -1,6 +1,6 @@
 import { type Identity, isInactive } from '../identity.ts';
+import { isAdministrator } from '../reconcile/departure/guard.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
-import { isAdministrator } from '../reconcile/guard.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityChange } from '../store-ports.ts';
 import { releaseOf, toSuccessor } from './takeover.ts';

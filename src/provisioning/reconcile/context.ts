@@ -1,4 +1,5 @@
 import type { Json } from '../../schema/resource.ts';
+import type { TravelUser } from '../../translator/plan/traveler.ts';
 import type {
   AppliedFields,
   FieldKey,
@@ -8,13 +9,12 @@ import type {
   Translation,
   WantedField,
 } from '../../translator/translation.ts';
-import type { TravelUser } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import type { ConnectionSettings } from '../connection.ts';
 import type { HoldCause, Identity, IdentityState, Outcome, Progress } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { TravelFailure } from '../travel-ports.ts';
-import { leftOutFindings } from '../users/left-out-values.ts';
+import { leftOutFindings } from './wanted/left-out-values.ts';
 
 /** The facts from which one attempt to reconcile an identity decides. The identity's lease is held during the attempt. */
 export interface ReconcileContext {

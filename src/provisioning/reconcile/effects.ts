@@ -1,8 +1,7 @@
+import type { TravelerChange, TravelUser } from '../../translator/plan/traveler.ts';
 import type { Lookups } from '../../translator/translation.ts';
-import type { TravelerChange, TravelUser } from '../../translator/traveler.ts';
 import type { CountedMembership } from '../groups/group-ports.ts';
 import type { Identity } from '../identity.ts';
-import type { FoundReferences } from '../manager-chains.ts';
 import type { SafetyValve } from '../policies.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type {
@@ -13,6 +12,7 @@ import type {
   ReferenceRow,
 } from '../store-ports.ts';
 import type { CreateAnswer, TravelAnswer, TravelFailure } from '../travel-ports.ts';
+import type { FoundReferences } from './wanted/manager-chains.ts';
 
 /**
  * Everything that a reconciliation asks of its surroundings, with what it gets. It concerns the identity that is reconciled, its

@@ -1,6 +1,6 @@
-import { acceptedAndNotShown, afterAnswer, afterRead } from '../../translator/field-records.ts';
+import { acceptedAndNotShown, afterAnswer, afterRead } from '../../translator/plan/field-records.ts';
+import type { TravelUser } from '../../translator/plan/traveler.ts';
 import type { AppliedFields, FieldKey, Plan } from '../../translator/translation.ts';
-import type { TravelUser } from '../../translator/traveler.ts';
 import { findings } from '../findings.ts';
 import { retryDelay } from '../identity.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from './context.ts';

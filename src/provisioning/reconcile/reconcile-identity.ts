@@ -9,14 +9,18 @@ import {
   type ReconcileResult,
   withProgress,
 } from './context.ts';
-import { plannedEmailFailure } from './create-traveler.ts';
+import { plannedEmailFailure } from './create/create-traveler.ts';
 import { type Program, perform } from './effects.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
-import { areSameReferences, type ResolvedReferences } from './references.ts';
 import { withBackupDoubted } from './restored/statements.ts';
 import { isRefusal } from './run/outcome.ts';
 import { reconcileInShadow } from './shadow.ts';
-import { type TranslatedIdentity, type TranslationSource, translateIdentity } from './translate-identity.ts';
+import { areSameReferences, type ResolvedReferences } from './wanted/references.ts';
+import {
+  type TranslatedIdentity,
+  type TranslationSource,
+  translateIdentity,
+} from './wanted/translate-identity.ts';
 
 /** The input of an attempt to reconcile an identity. */
 export interface AttemptInput extends TranslationSource {

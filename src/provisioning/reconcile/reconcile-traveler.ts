@@ -2,7 +2,6 @@ import { findings } from '../findings.ts';
 import { type Identity, isInactive, isSamePerson, type Succession } from '../identity.ts';
 import { isLeaver } from '../people/takeover.ts';
 import { comparedEmails } from '../people/who-is-who.ts';
-import { archiveTraveler } from './archive-traveler.ts';
 import {
   endInFailure,
   endInState,
@@ -14,14 +13,15 @@ import {
   withFinding,
   withHold,
 } from './context.ts';
-import { linkOrCreateTraveler } from './create-traveler.ts';
+import { linkOrCreateTraveler } from './create/create-traveler.ts';
+import { sentCreateOf } from './create/own-create.ts';
+import { archiveTraveler } from './departure/archive-traveler.ts';
+import { isScopeDecisive, reconcileOutOfScope, withScopeNoted } from './departure/scope.ts';
 import { type Program, perform } from './effects.ts';
 import { linkTravelerOfLeaver } from './link/link-traveler.ts';
-import { sentCreateOf } from './own-create.ts';
 import { withNotShownFindings } from './read-again.ts';
 import { endMissing, findRestoredTraveler, mustStayMissing } from './restored/traveler.ts';
-import { isScopeDecisive, reconcileOutOfScope, withScopeNoted } from './scope.ts';
-import { updateTraveler } from './update-traveler.ts';
+import { updateTraveler } from './update/update-traveler.ts';
 
 /**
  * Decides which step the identity needs: archive its traveler, link or create one, or update the linked one. An attempt may find a leaver

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { readField, type TravelUser } from '../../translator/plan/traveler.ts';
 import type { AppliedFields } from '../../translator/translation.ts';
-import { readField, type TravelUser } from '../../translator/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
 import { findings } from '../findings.ts';
 import type { Identity, ShadowCall, ShadowPlan } from '../identity.ts';
@@ -12,10 +12,10 @@ import {
   withFinding,
   withProgress,
 } from './context.ts';
+import { withScopeNoted } from './departure/scope.ts';
 import { type Effect, type Program, perform } from './effects.ts';
 import { addressKey } from './email/addresses.ts';
 import { withNotShownFindings } from './read-again.ts';
-import { withScopeNoted } from './scope.ts';
 
 /** The first call that an attempt would send. */
 type FirstCall = Omit<ShadowPlan, 'at'>;

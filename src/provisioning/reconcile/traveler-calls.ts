@@ -1,7 +1,7 @@
-import { beforeCall } from '../../translator/field-records.ts';
+import { beforeCall } from '../../translator/plan/field-records.ts';
+import type { CustomFieldValue, TravelerChange } from '../../translator/plan/traveler.ts';
+import { toTravelerChange } from '../../translator/plan/traveler-change.ts';
 import type { Plan } from '../../translator/translation.ts';
-import type { CustomFieldValue, TravelerChange } from '../../translator/traveler.ts';
-import { toTravelerChange } from '../../translator/traveler-change.ts';
 import { findings } from '../findings.ts';
 import { isInactive } from '../identity.ts';
 import type { TravelFailure } from '../travel-ports.ts';
@@ -15,8 +15,8 @@ import {
   withFinding,
   withProgress,
 } from './context.ts';
+import { finishCreate } from './create/own-create.ts';
 import { type Program, perform } from './effects.ts';
-import { finishCreate } from './own-create.ts';
 import { withAnswer, withCallOpen, withObservedTraveler } from './read-again.ts';
 
 /** The failure that stands for a call which was neither announced nor sent, because another attempt or identity has the lease or the traveler. */

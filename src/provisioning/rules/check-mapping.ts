@@ -1,8 +1,8 @@
-import { checkNames, type NameFault } from '../../translator/mapping/check-names.ts';
 import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
-import { findNamedGroups } from '../../translator/mapping/named-groups.ts';
-import { compileRules } from '../../translator/rules.ts';
+import { checkNames, type NameFault } from '../../translator/rules/check-names.ts';
+import { findNamedGroups } from '../../translator/rules/named-groups.ts';
+import { compileRules } from '../../translator/rules/rules.ts';
 import { type Lookups, noLookups } from '../../translator/translation.ts';
 import type { Log } from '../runtime-ports.ts';
 

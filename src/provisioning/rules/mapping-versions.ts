@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MappingVersion, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { type Mapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
-import { compileRules, EDITION } from '../../translator/rules.ts';
+import { compileRules, EDITION } from '../../translator/rules/rules.ts';
 
 /** The mapping in force if neither a file nor a command has given one: the default rules only. */
 export const defaultMapping: Mapping = { scimUserMapping: [] };

@@ -1,5 +1,5 @@
 import type { RulesStore } from '../../store/queues/rules-in-force.ts';
-import { findNamedGroups } from '../../translator/mapping/named-groups.ts';
+import { findNamedGroups } from '../../translator/rules/named-groups.ts';
 import type { Memberships } from '../groups/group-ports.ts';
 import { mappingOf } from './mapping-versions.ts';
 

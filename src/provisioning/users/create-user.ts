@@ -6,9 +6,9 @@ import { type Creating, type Identity, isInactive, isLive } from '../identity.ts
 import { ProvisioningError } from '../provisioning-error.ts';
 import { carriedOutBy, run } from '../reconcile/effects.ts';
 import { isParkingAddress } from '../reconcile/email/addresses.ts';
-import { findUnknownGroups } from '../reconcile/memberships.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
-import { type NewUserTranslation, translateNewUser } from '../reconcile/translate-identity.ts';
+import { findUnknownGroups } from '../reconcile/wanted/memberships.ts';
+import { type NewUserTranslation, translateNewUser } from '../reconcile/wanted/translate-identity.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type {

@@ -1,6 +1,6 @@
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
-import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { isKeptActive, statedDepartureAfter } from '../reconcile/departure/guard.ts';
 import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { Runtime } from '../runtime-ports.ts';

@@ -1,13 +1,13 @@
 import type { Imports } from '../../store/identities/imports.ts';
-import type { TravelUser } from '../../translator/traveler.ts';
-import type { CircuitBreaker } from '../circuit-breaker.ts';
+import type { TravelUser } from '../../translator/plan/traveler.ts';
+import type { CircuitBreaker } from '../calls/circuit-breaker.ts';
+import type { OwnUsers } from '../calls/own-users.ts';
 import type { Connection } from '../connection.ts';
 import { filterVisibleTravelers, unclaimedIdentity } from '../import/record-observed.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { TravelAnswer } from '../travel-ports.ts';
-import type { OwnUsers } from './own-users.ts';
 
 /** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */
 const SEARCH_TIMEOUT_MS = 800;

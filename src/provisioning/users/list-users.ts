@@ -1,3 +1,4 @@
+import type { OwnUsers } from '../calls/own-users.ts';
 import type { Connection } from '../connection.ts';
 import type { Groups } from '../groups/group-ports.ts';
 import { isLive } from '../identity.ts';
@@ -6,7 +7,6 @@ import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ListedIdentity } from '../store-ports.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
 import type { Comparison, ListPage, ListQuery, ListScan, UserField, UserOrder, Where } from './list-ports.ts';
-import type { OwnUsers } from './own-users.ts';
 
 /** A user as the SCIM interface returns it. */
 export interface UserView extends IdentityView {

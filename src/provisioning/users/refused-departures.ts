@@ -1,13 +1,13 @@
 import { isActive } from '../../schema/resource.ts';
+import type { OwnUsers } from '../calls/own-users.ts';
 import type { Connection } from '../connection.ts';
 import type { Identity } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';
-import { isKeptActive } from '../reconcile/guard.ts';
+import { isKeptActive } from '../reconcile/departure/guard.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
 import { withNextVersion } from './create-user.ts';
-import type { OwnUsers } from './own-users.ts';
 import { repeatWhileStale } from './write.ts';
 
 /** Dependencies of the answers to a deactivation or DELETE that is refused. */

@@ -10,8 +10,8 @@ import {
 } from '../people/takeover.ts';
 import type { EvidenceRow } from '../people/who-is-who.ts';
 import { addressKey } from '../reconcile/email/addresses.ts';
-import { withBackupDoubted } from '../reconcile/restored/statements.ts';
 import { laterOf } from '../reconcile/read-again.ts';
+import { withBackupDoubted } from '../reconcile/restored/statements.ts';
 import { leaseDuration } from '../reconcile/run/lease.ts';
 import type { Runtime } from '../runtime-ports.ts';
 import type { IdentityChange, NewUserMatches } from '../store-ports.ts';

@@ -4,7 +4,7 @@ import { countChangedParts } from '../../translator/values/reference-parts.ts';
 import { type Identity, isDepartureCause, isInactive, type Origin } from '../identity.ts';
 import { departureOf, isLeaver, judgeNewcomer, toPredecessor, toSuccessor } from '../people/takeover.ts';
 import { type Departure, personalValuesOf } from '../people/who-is-who.ts';
-import { isKeptActive, statedDepartureAfter } from '../reconcile/guard.ts';
+import { isKeptActive, statedDepartureAfter } from '../reconcile/departure/guard.ts';
 import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
 import type { Runtime } from '../runtime-ports.ts';

@@ -1,4 +1,4 @@
-import type { CircuitBreaker } from '../circuit-breaker.ts';
+import type { CircuitBreaker } from '../calls/circuit-breaker.ts';
 import type { Connection } from '../connection.ts';
 import type { Outcome } from '../identity.ts';
 import { ProvisioningError } from '../provisioning-error.ts';

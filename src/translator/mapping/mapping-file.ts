@@ -7,7 +7,7 @@ import {
   seatPreference,
   targetNames,
   toFieldKey,
-} from '../fields.ts';
+} from '../fields/fields.ts';
 import { rolesTarget, travelRoles } from '../translation.ts';
 import { isDateFormat } from '../values/dates.ts';
 import { isPhoneCountry } from '../values/readers.ts';

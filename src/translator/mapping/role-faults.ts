@@ -1,5 +1,5 @@
-import { type RoleSettings, type RoleTable, readRoles, roleTable } from '../role-names.ts';
 import { rolesTarget, travelRoles } from '../translation.ts';
+import { type RoleSettings, type RoleTable, readRoles, roleTable } from '../values/role-names.ts';
 import { constantsOf, type Transform } from '../values/transforms.ts';
 import type { Reading } from '../values/values.ts';
 import { jsonPath, type MappingFault } from './mapping-faults.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Resource } from '../declaration/resource.ts';
 import type { JsonObject } from '../json.ts';
-import type { Resource } from '../resource.ts';
 
 /**
  * Creates the schemas of the bodies of a resource, each with an id and an example: the response, the response that contains the secret, the

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { type ApiOperation, type ApiResponse, openApiDocument } from '../../contract/openapi.ts';
+import { type ListParameters, plainParameters } from '../declaration/list-parameters.ts';
+import type { Operation, Resource, SubCollection } from '../declaration/resource.ts';
 import { errorBody as bodyOf, statuses, validationFailed } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import { type ListParameters, plainParameters } from '../list-parameters.ts';
-import type { Operation, Resource, SubCollection } from '../resource.ts';
 import { eventKinds } from '../resources/event.ts';
 import { booking, bookingCancellation, bookingModification } from '../resources/trip-project.ts';
 import { attempt } from '../resources/webhook.ts';

@@ -1,4 +1,4 @@
-import type { Amount } from '../fields.ts';
+import type { Amount } from '../declaration/fields.ts';
 
 /** A price, tax included. */
 export interface Price {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { amount, dateTime, oneOf, text } from '../fields.ts';
+import { amount, dateTime, oneOf, text } from '../declaration/fields.ts';
+import { defineResource, type ResourceDeclaration } from '../declaration/resource.ts';
 import { type JsonObject, stringMember } from '../json.ts';
 import type { NamedValue, ResourceRef, StoredResource, TravelReader } from '../ports.ts';
-import { defineResource, type ResourceDeclaration } from '../resource.ts';
 import {
   customFieldReferences,
   customFieldsOf,

@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { text } from '../declaration/fields.ts';
+import type { Change } from '../declaration/resource.ts';
 import { type FieldFault, MAX_FAULTS } from '../errors.ts';
-import { text } from '../fields.ts';
 import { type JsonObject, stringMember } from '../json.ts';
 import type { ResourceRef, StoredResource, TravelReader } from '../ports.ts';
-import type { Change } from '../resource.ts';
-import { fieldFault } from '../validation.ts';
+import { fieldFault } from '../requests/validation.ts';
 import {
   createMatcher,
   MANDATORY_INDEX,

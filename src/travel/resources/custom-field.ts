@@ -2,12 +2,12 @@ import { RE2JS } from 're2js';
 import { z } from 'zod';
 import { foldCase } from '../../schema/case-fold.ts';
 import { patternSize } from '../../schema/pattern-size.ts';
+import { checked, flag, label, oneOf, text } from '../declaration/fields.ts';
+import { type Change, defineResource } from '../declaration/resource.ts';
 import { ApiError, type FieldFault } from '../errors.ts';
-import { checked, flag, label, oneOf, text } from '../fields.ts';
 import { type JsonObject, stringMember } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
-import { type Change, defineResource } from '../resource.ts';
-import { fieldFault } from '../validation.ts';
+import { fieldFault } from '../requests/validation.ts';
 
 /** A customer-defined field on users or trip projects. */
 export const customField = defineResource({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { oneOf, text } from '../fields.ts';
-import { defineResource } from '../resource.ts';
+import { oneOf, text } from '../declaration/fields.ts';
+import { defineResource } from '../declaration/resource.ts';
 
 /** All kinds of events (specification, "Event kinds"). */
 export const eventKinds = [

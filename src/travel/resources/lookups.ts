@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { country, email, flag, label, lang, text } from '../fields.ts';
-import { defineResource } from '../resource.ts';
+import { country, email, flag, label, lang, text } from '../declaration/fields.ts';
+import { defineResource } from '../declaration/resource.ts';
 
 /** A cost center. */
 export const costCenter = defineResource({

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { oneOf, text } from '../declaration/fields.ts';
+import { type Change, defineResource } from '../declaration/resource.ts';
 import type { FieldFault } from '../errors.ts';
-import { oneOf, text } from '../fields.ts';
 import { readResource } from '../ports.ts';
-import { type Change, defineResource } from '../resource.ts';
-import { fieldFault } from '../validation.ts';
+import { fieldFault } from '../requests/validation.ts';
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 

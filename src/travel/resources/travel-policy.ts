@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { count, country, flag, knownCurrency, label, oneOf, quantity, text } from '../fields.ts';
-import { type Change, defineResource } from '../resource.ts';
+import { count, country, flag, knownCurrency, label, oneOf, quantity, text } from '../declaration/fields.ts';
+import { type Change, defineResource } from '../declaration/resource.ts';
 
 const kind = oneOf(['comfort', 'strict', 'custom']).optional();
 const percentage = z.number().optional();

@@ -1,7 +1,17 @@
 import { z } from 'zod';
-import { amount, country, date, dateTime, flag, localeDateTime, oneOf, place, text } from '../fields.ts';
+import {
+  amount,
+  country,
+  date,
+  dateTime,
+  flag,
+  localeDateTime,
+  oneOf,
+  place,
+  text,
+} from '../declaration/fields.ts';
+import { defineResource } from '../declaration/resource.ts';
 import type { JsonObject } from '../json.ts';
-import { defineResource } from '../resource.ts';
 import {
   customFieldReferences,
   customFieldsOf,

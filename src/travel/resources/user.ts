@@ -1,10 +1,21 @@
 import { z } from 'zod';
+import {
+  anything,
+  country,
+  currency,
+  date,
+  email,
+  flag,
+  lang,
+  oneOf,
+  phoneNumber,
+  text,
+} from '../declaration/fields.ts';
+import { type Change, defineResource } from '../declaration/resource.ts';
 import { ApiError, type FieldFault } from '../errors.ts';
-import { anything, country, currency, date, email, flag, lang, oneOf, phoneNumber, text } from '../fields.ts';
 import { type JsonObject, stringMember } from '../json.ts';
 import type { StoredResource } from '../ports.ts';
-import { type Change, defineResource } from '../resource.ts';
-import { fieldFault } from '../validation.ts';
+import { fieldFault } from '../requests/validation.ts';
 import {
   customFieldReferences,
   customFieldsOf,

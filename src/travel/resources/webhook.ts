@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { isPrivateHost } from '../../http/address-guard.ts';
+import { checked, dateTime, flag, oneOf, text } from '../declaration/fields.ts';
+import { type Change, type DeclaredSecret, defineResource } from '../declaration/resource.ts';
 import type { FieldFault } from '../errors.ts';
-import { checked, dateTime, flag, oneOf, text } from '../fields.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
-import { type Change, type DeclaredSecret, defineResource } from '../resource.ts';
-import { fieldFault } from '../validation.ts';
+import { fieldFault } from '../requests/validation.ts';
 import { deliveryStatuses } from '../webhooks/ports.ts';
 import { eventKinds } from './event.ts';
 

@@ -1,6 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import { refuseMethod, refuseQueryParameters } from '../app.ts';
-import { callerId } from '../authentication.ts';
+import { callerId } from '../authentication/authentication.ts';
 import { issueSecret, withRecorder } from '../changes.ts';
 import { type RequestTarget, requireLocked, requireResource, retrieve, serialize } from '../collection.ts';
 import { ApiError } from '../errors.ts';

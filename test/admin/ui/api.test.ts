@@ -1,4 +1,4 @@
-import { toRequest } from '../../../src/admin/ui/api.ts';
+import { toRequest } from '../../../src/admin/ui/requests/api.ts';
 
 const read = { method: 'GET', path: '/holds/{connection}/{cause}', hasBody: false };
 const change = { method: 'PATCH', path: '/travel/webhooks/{id}', hasBody: true };

@@ -1,5 +1,5 @@
-import type { ListedMappingPreview } from '../../../src/operations/mapping-changes.ts';
-import { effectSentence, effectTexts } from '../../../src/provisioning/rules/mapping-texts.ts';
+import type { ListedMappingPreview } from '../../../src/operations/mappings/mapping-changes.ts';
+import { effectSentence, effectTexts } from '../../../src/provisioning/mapping-changes/mapping-texts.ts';
 
 const counts = { set: 0, cleared: 0, again: 0, released: 0 };
 const nothing: ListedMappingPreview = {

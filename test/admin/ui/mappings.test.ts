@@ -24,7 +24,7 @@ import {
   transformsOf,
   withOption,
 } from '../../../src/admin/ui/views/mappings/rules.ts';
-import type { OtherRule } from '../../../src/operations/mappings.ts';
+import type { OtherRule } from '../../../src/operations/mappings/mappings.ts';
 
 const text = `{
   "scimUserMapping": [

@@ -6,8 +6,8 @@ import {
   reasonText,
   travelValue,
 } from '../../../src/admin/ui/views/people/texts.ts';
-import type { Person } from '../../../src/operations/people.ts';
-import type { PersonExplanation } from '../../../src/operations/person.ts';
+import type { Person } from '../../../src/operations/people/people.ts';
+import type { PersonExplanation } from '../../../src/operations/people/person.ts';
 import {
   decidingRules,
   fieldName,

@@ -1,7 +1,7 @@
 import { type JsonObject, SchemaFault, type ScimResource } from '../../../src/schema/resource.ts';
 import { userType } from '../../../src/schema/resource-types.ts';
-import { ScimError } from '../../../src/scim/errors.ts';
-import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
+import { applyPatch, parsePatch } from '../../../src/scim/patch/patch.ts';
+import { ScimError } from '../../../src/scim/protocol/errors.ts';
 import { expectedOf, idioms } from './idioms.ts';
 import { playOverHttp } from './idioms-over-http.ts';
 

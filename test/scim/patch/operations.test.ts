@@ -8,8 +8,8 @@ import {
   urns,
 } from '../../../src/schema/resource.ts';
 import { userType } from '../../../src/schema/resource-types.ts';
-import { ScimError } from '../../../src/scim/errors.ts';
-import { applyPatch, parsePatch } from '../../../src/scim/patch.ts';
+import { applyPatch, parsePatch } from '../../../src/scim/patch/patch.ts';
+import { ScimError } from '../../../src/scim/protocol/errors.ts';
 import { runs } from '../../fixtures/runs.ts';
 import { patchOp } from '../../fixtures/scim.ts';
 

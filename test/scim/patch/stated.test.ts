@@ -1,6 +1,6 @@
 import { userType } from '../../../src/schema/resource-types.ts';
 import { isStated, withoutStated } from '../../../src/schema/stated-attributes.ts';
-import { parsePatch, statedAttributes } from '../../../src/scim/patch.ts';
+import { parsePatch, statedAttributes } from '../../../src/scim/patch/patch.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';
 

@@ -1,5 +1,5 @@
 import { catalog } from '../../../src/travel/catalog.ts';
-import type { Resource } from '../../../src/travel/resource.ts';
+import type { Resource } from '../../../src/travel/declaration/resource.ts';
 import { describeItems } from './items.ts';
 import { describeLists } from './lists.ts';
 import { describeRelations } from './relations.ts';

@@ -1,5 +1,5 @@
+import type { Resource } from '../../../src/travel/declaration/resource.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import type { Resource } from '../../../src/travel/resource.ts';
 import { type Method, NOON } from '../../fixtures/travel.ts';
 import { booleanDefaults, hasNull, requiredFields, sample, without } from '../samples.ts';
 import { matchError, matchFault, restoredFixture } from './resource-fixture.ts';

@@ -1,5 +1,5 @@
+import type { Resource } from '../../../src/travel/declaration/resource.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import type { Resource } from '../../../src/travel/resource.ts';
 import { SAMPLE_COUNT } from '../samples.ts';
 import { matchError, type ResourceFixture, resourceFixture, restoredFixture } from './resource-fixture.ts';
 

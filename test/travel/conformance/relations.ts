@@ -1,5 +1,5 @@
 import { catalog } from '../../../src/travel/catalog.ts';
-import type { Resource } from '../../../src/travel/resource.ts';
+import type { Resource } from '../../../src/travel/declaration/resource.ts';
 import { collectionOf, sample, without } from '../samples.ts';
 import { matchError, matchFault, restoredFixture } from './resource-fixture.ts';
 

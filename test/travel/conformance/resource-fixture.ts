@@ -1,5 +1,5 @@
+import type { Resource } from '../../../src/travel/declaration/resource.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
-import type { Resource } from '../../../src/travel/resource.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { collectionOf, sample, without } from '../samples.ts';
 

@@ -1,4 +1,4 @@
-import { cleanupJobs } from '../../../src/travel/cleanup.ts';
+import { cleanupJobs } from '../../../src/travel/deletion/cleanup.ts';
 import type { JsonObject } from '../../../src/travel/json.ts';
 import { type Fixture, openFixture } from '../../fixtures/travel.ts';
 import { sample } from '../samples.ts';

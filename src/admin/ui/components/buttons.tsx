@@ -8,7 +8,7 @@ import {
 } from '@mantine/core';
 import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import { type DownloadOperation, downloadUrl, type Input } from '../api.ts';
+import { type DownloadOperation, downloadUrl, type Input } from '../requests/api.ts';
 import { PathCode } from './text.tsx';
 
 /** A button that shows an icon. `label` is its name for screen readers. */

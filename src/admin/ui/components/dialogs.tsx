@@ -11,8 +11,8 @@ import {
   TextInput,
 } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { faultOf, faultsOf, type OperationName } from '../api.ts';
-import { useChange } from '../queries.ts';
+import { faultOf, faultsOf, type OperationName } from '../requests/api.ts';
+import { useChange } from '../requests/queries.ts';
 import { Failure } from './loading.tsx';
 import type { Column } from './rows.tsx';
 

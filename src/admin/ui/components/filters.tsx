@@ -13,7 +13,7 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFilter, IconX } from '@tabler/icons-react';
 import { type CSSProperties, type ReactNode, useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { useRead } from '../queries.ts';
+import { useRead } from '../requests/queries.ts';
 import { useIsNarrow } from './narrow.ts';
 import { PersonBox } from './person-box.tsx';
 

@@ -2,8 +2,8 @@ import { Combobox, Group, Text, TextInput, useCombobox } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { type CSSProperties, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
-import type { Person } from '../../../operations/people.ts';
-import { useRead } from '../queries.ts';
+import type { Person } from '../../../operations/people/people.ts';
+import { useRead } from '../requests/queries.ts';
 import { markOfPerson } from '../views/people/texts.ts';
 import { Breakable } from './text.tsx';
 

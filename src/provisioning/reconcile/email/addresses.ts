@@ -1,12 +1,12 @@
 import { foldCase } from '../../../schema/case-fold.ts';
+import type { TravelUser } from '../../../translator/plan/traveler.ts';
 import type { Finding } from '../../../translator/translation.ts';
-import type { TravelUser } from '../../../translator/traveler.ts';
 import type { ConnectionSettings } from '../../connection.ts';
 import { findings } from '../../findings.ts';
 import type { Identity } from '../../identity.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from '../context.ts';
+import { isAdministrator, isDepartureOpen } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import { isAdministrator, isDepartureOpen } from '../guard.ts';
 
 /** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
 export function addressKey(email: string): string {

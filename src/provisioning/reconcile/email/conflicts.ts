@@ -1,5 +1,5 @@
+import type { TravelUser } from '../../../translator/plan/traveler.ts';
 import type { WantedField } from '../../../translator/translation.ts';
-import type { TravelUser } from '../../../translator/traveler.ts';
 import { findings } from '../../findings.ts';
 import { type Identity, isInactive } from '../../identity.ts';
 import {
@@ -9,8 +9,8 @@ import {
   type WantedFields,
   withFinding,
 } from '../context.ts';
+import { isAdministrator, isDepartureOpen, isGuarded } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import { isAdministrator, isDepartureOpen, isGuarded } from '../guard.ts';
 import {
   addressKey,
   canGiveEmailUp,

@@ -1,8 +1,8 @@
 import { emailsOf } from '../../../schema/resource.ts';
 import { isInactive, userNameOf } from '../../identity.ts';
 import type { OutcomeDraft, ReconcileContext } from '../context.ts';
+import { isAdministrator } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import { isAdministrator } from '../guard.ts';
 import { addressKey, findEmailHolder, isParkingAddress, newParkingAddress } from './addresses.ts';
 
 /**

@@ -1,6 +1,6 @@
+import type { TravelUser } from '../../../translator/plan/traveler.ts';
 import { toStoredTrace } from '../../../translator/trace.ts';
 import type { AppliedFields } from '../../../translator/translation.ts';
-import type { TravelUser } from '../../../translator/traveler.ts';
 import type { IdentityChange } from '../../store-ports.ts';
 import {
   endInFailure,
@@ -12,7 +12,7 @@ import {
 import { type Program, perform } from '../effects.ts';
 import { withObservedTraveler } from '../read-again.ts';
 import { leaseLostFailure } from '../traveler-calls.ts';
-import { type TravelerGone, updateTraveler } from '../update-traveler.ts';
+import { type TravelerGone, updateTraveler } from '../update/update-traveler.ts';
 
 export type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
 

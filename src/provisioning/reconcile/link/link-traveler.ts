@@ -1,5 +1,5 @@
+import type { TravelUser } from '../../../translator/plan/traveler.ts';
 import type { AppliedFields } from '../../../translator/translation.ts';
-import type { TravelUser } from '../../../translator/traveler.ts';
 import { findings } from '../../findings.ts';
 import { type Identity, isInactive, type Succession } from '../../identity.ts';
 import {
@@ -22,6 +22,8 @@ import {
   withHold,
   withProgress,
 } from '../context.ts';
+import { isOwnCreate, type SentCreate } from '../create/own-create.ts';
+import { isAdministrator, isGuarded } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
 import {
   addressKey,
@@ -30,12 +32,10 @@ import {
   newParkingAddress,
   withEmailWait,
 } from '../email/addresses.ts';
-import { isAdministrator, isGuarded } from '../guard.ts';
-import { isOwnCreate, type SentCreate } from '../own-create.ts';
 import { laterOf } from '../read-again.ts';
 import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
-import type { TravelerGone } from '../update-traveler.ts';
+import type { TravelerGone } from '../update/update-traveler.ts';
 import { announceLink, type Release } from './announce-link.ts';
 
 /** The reasons for and against linking the identity to a traveler that has the wanted address. */

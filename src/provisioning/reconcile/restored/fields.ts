@@ -1,6 +1,6 @@
 import { isStated } from '../../../schema/stated-attributes.ts';
+import { hasValue, readField } from '../../../translator/plan/traveler.ts';
 import type { FieldKey, Finding } from '../../../translator/translation.ts';
-import { hasValue, readField } from '../../../translator/traveler.ts';
 import { isEqualJson } from '../../../translator/values/values.ts';
 import { findings } from '../../findings.ts';
 import { isInactive } from '../../identity.ts';

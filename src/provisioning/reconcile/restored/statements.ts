@@ -1,5 +1,5 @@
 import { isStated, type StatedPath } from '../../../schema/stated-attributes.ts';
-import { doubted } from '../../../translator/field-records.ts';
+import { doubted } from '../../../translator/plan/field-records.ts';
 import type { FieldKey } from '../../../translator/translation.ts';
 import type { Identity, Origin } from '../../identity.ts';
 

@@ -10,7 +10,7 @@ import {
   type ReconcileResult,
   withFinding,
 } from '../context.ts';
-import { candidateEmails } from '../create-traveler.ts';
+import { candidateEmails } from '../create/create-traveler.ts';
 import { type Program, perform } from '../effects.ts';
 import { readAvailability } from '../link/link-traveler.ts';
 import { readTraveler, withoutLink } from '../traveler-calls.ts';

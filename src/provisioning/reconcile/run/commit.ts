@@ -8,7 +8,7 @@ import type {
   LeaseRequest,
   ReferenceRow,
 } from '../../store-ports.ts';
-import type { NewUserTranslation } from '../translate-identity.ts';
+import type { NewUserTranslation } from '../wanted/translate-identity.ts';
 
 /** A write of an IdP that is not committed yet. */
 export interface PendingWrite {

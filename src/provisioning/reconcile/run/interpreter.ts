@@ -1,9 +1,9 @@
 import type { Holds } from '../../../store/queues/holds.ts';
-import type { TravelUser } from '../../../translator/traveler.ts';
-import { type CircuitBreaker, sendRecorded } from '../../circuit-breaker.ts';
+import type { TravelUser } from '../../../translator/plan/traveler.ts';
+import { type CircuitBreaker, sendRecorded } from '../../calls/circuit-breaker.ts';
+import type { OwnUsers } from '../../calls/own-users.ts';
 import type { Connection } from '../../connection.ts';
 import type { Memberships } from '../../groups/group-ports.ts';
-import { withoutCycles } from '../../manager-chains.ts';
 import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type {
@@ -15,9 +15,9 @@ import type {
   References,
 } from '../../store-ports.ts';
 import type { TravelAnswer } from '../../travel-ports.ts';
-import type { OwnUsers } from '../../users/own-users.ts';
 import type { AttemptTime } from '../context.ts';
 import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
+import { withoutCycles } from '../wanted/manager-chains.ts';
 import { leaseDuration, leaseEnded, leaseGuard } from './lease.ts';
 import { storeReads } from './store-reads.ts';
 

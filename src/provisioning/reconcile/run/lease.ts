@@ -1,5 +1,5 @@
+import { guardedConnection } from '../../calls/guarded-calls.ts';
 import type { Connection } from '../../connection.ts';
-import { guardedConnection } from '../../guarded-calls.ts';
 import type { TravelFailure } from '../../travel-ports.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { emailsOf, employeeNumberOf, type Json } from '../../../schema/resource.ts';
 import type { Connection } from '../../connection.ts';
 import { type Identity, isInactive, isSamePerson, type Outcome } from '../../identity.ts';
-import { managerChain, managerOf, type ReadRows } from '../../manager-chains.ts';
 import type { Runtime } from '../../runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../store-ports.ts';
+import { isAdministrator } from '../departure/guard.ts';
 import { addressKey } from '../email/addresses.ts';
-import { isAdministrator } from '../guard.ts';
+import { managerChain, managerOf, type ReadRows } from '../wanted/manager-chains.ts';
 
 /** Dependencies for finding the identities that the outcome of a reconciliation affects, and for making them dirty. */
 interface NotifyDeps {

@@ -1,12 +1,12 @@
 import { toStoredTrace } from '../../../translator/trace.ts';
-import { backoff } from '../../circuit-breaker.ts';
+import { backoff } from '../../calls/circuit-breaker.ts';
 import type { Identity, Outcome } from '../../identity.ts';
 import type { Log, Runtime } from '../../runtime-ports.ts';
 import type { TravelFailure } from '../../travel-ports.ts';
 import { type OutcomeDraft, type ReconcileResult, withProgress } from '../context.ts';
 import { withTimesSettled } from '../read-again.ts';
-import type { TranslatedIdentity } from '../translate-identity.ts';
 import { withoutMissing, withUnclearAnswer } from '../traveler-calls.ts';
+import type { TranslatedIdentity } from '../wanted/translate-identity.ts';
 
 /** The time after which a plan in shadow mode is made again, unless there is a reason to do so before, in milliseconds. */
 const PLAN_AGAIN_MS = 60 * 60_000;

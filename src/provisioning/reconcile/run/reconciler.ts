@@ -1,5 +1,5 @@
 import type { ConnectionModes } from '../../../store/connection-modes.ts';
-import { backoff } from '../../circuit-breaker.ts';
+import { backoff } from '../../calls/circuit-breaker.ts';
 import type { Connection } from '../../connection.ts';
 import type { Outcome } from '../../identity.ts';
 import type { ForeignValues } from '../../import/foreign-values.ts';

@@ -2,15 +2,15 @@ import { Badge, Button, NumberInput, Select, Tabs } from '@mantine/core';
 import { parse } from 'bowser';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { AdminToken, ListedSession } from '../../../sign-in.ts';
-import { call } from '../../api.ts';
+import type { AdminToken, ListedSession } from '../../../sign-in/sign-in.ts';
 import { CreationDialog, DialogButton, revokeColumn } from '../../components/dialogs.tsx';
 import { Failure } from '../../components/loading.tsx';
 import { type Column, LoadedRows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
 import { TabList, ViewHead } from '../../components/view-head.tsx';
-import { useChange, useRead } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call } from '../../requests/api.ts';
+import { useChange, useRead } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 
 /** The view of the browsers in which admins are signed in, and of the tokens with which scripts call the admin API. */
 export function AccessView() {

@@ -2,14 +2,14 @@ import { Autocomplete, Group, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
 import type { ListedAuditEntry } from '../../../../operations/audit.ts';
-import type { Input } from '../../api.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, MomentInput, useAddressFilter } from '../../components/filters.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Breakable, Dim, Time, ViewLink } from '../../components/text.tsx';
 import { toWords } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { usePages, useRead } from '../../queries.ts';
+import type { Input } from '../../requests/api.ts';
+import { usePages, useRead } from '../../requests/queries.ts';
 import { detailsOf, linksOf } from './texts.ts';
 
 const filterNames = ['actor', 'action', 'since', 'until'] as const;

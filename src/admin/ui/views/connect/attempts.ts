@@ -1,4 +1,4 @@
-import type { Attempt } from '../../../../operations/connections.ts';
+import type { Attempt } from '../../../../operations/connections/connections.ts';
 
 /** Says how a request was answered, e.g. `401, the token belongs to no connection`. */
 export function answerText({ status, error }: Pick<Attempt, 'status' | 'error'>): string {

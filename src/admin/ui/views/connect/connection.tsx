@@ -1,9 +1,12 @@
 import { Alert, Code, Group, NumberInput, Radio, Stack, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Connection, ConnectionDetails, Policy } from '../../../../operations/connections.ts';
+import type {
+  Connection,
+  ConnectionDetails,
+  Policy,
+} from '../../../../operations/connections/connections.ts';
 import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
-import { call } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton, DialogButton, FormDialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
@@ -11,8 +14,9 @@ import { type Column, Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, Section, ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useChange, useRead } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call } from '../../requests/api.ts';
+import { useChange, useRead } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { useOverview } from '../overview/state.ts';
 import { ModeButton } from '../shadow/mode.tsx';
 

@@ -1,9 +1,9 @@
 import { Alert, Paper, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useState } from 'react';
-import type { Attempt } from '../../../../operations/connections.ts';
+import type { Attempt } from '../../../../operations/connections/connections.ts';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Breakable, PathCode, personHref, ViewLink } from '../../components/text.tsx';
-import { useRead } from '../../queries.ts';
+import { useRead } from '../../requests/queries.ts';
 import { ageText, answerText, firstPersonOf, isSuccess, isTokenRequest } from './attempts.ts';
 import type { Method } from './providers.ts';
 

@@ -12,15 +12,15 @@ import {
   Title,
 } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { call, type Result } from '../../api.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { submits } from '../../components/dialogs.tsx';
 import { Failure } from '../../components/loading.tsx';
 import { ViewLink } from '../../components/text.tsx';
 import { toChoices } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useChange } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call, type Result } from '../../requests/api.ts';
+import { useChange } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { LiveCheck } from './live-check.tsx';
 import {
   type FieldValue,

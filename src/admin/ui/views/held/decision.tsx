@@ -1,9 +1,9 @@
 import { Text } from '@mantine/core';
-import type { HoldEffects, HoldGroup, ListedHeldPerson } from '../../../../operations/holds.ts';
+import type { HoldEffects, HoldGroup, ListedHeldPerson } from '../../../../operations/holds/holds.ts';
 import { consequenceText, type HoldAnswer, outcomeText } from '../../../../provisioning/holds/hold-texts.ts';
-import { call } from '../../api.ts';
 import { Confirm } from '../../components/dialogs.tsx';
 import { countText } from '../../components/texts.ts';
+import { call } from '../../requests/api.ts';
 import type { Outcome } from './progress.tsx';
 
 /** A decision that the admin is asked to confirm: about the whole group, or about some of its people. */

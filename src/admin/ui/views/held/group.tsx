@@ -1,13 +1,13 @@
 import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
-import type { HoldGroup, ListedHeldPerson } from '../../../../operations/holds.ts';
+import type { HoldGroup, ListedHeldPerson } from '../../../../operations/holds/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { personHref, Time, ViewLink } from '../../components/text.tsx';
 import { countText, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { usePages } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { usePages } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import type { PlannedDecision } from './decision.tsx';
 import { DecideButtons } from './held.tsx';
 import { causeNames } from './texts.ts';

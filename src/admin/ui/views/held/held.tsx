@@ -1,14 +1,14 @@
 import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
-import type { HoldGroup, OpenDecision } from '../../../../operations/holds.ts';
+import type { HoldGroup, OpenDecision } from '../../../../operations/holds/holds.ts';
 import { consequenceText } from '../../../../provisioning/holds/hold-texts.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Time, ViewLink } from '../../components/text.tsx';
 import { countText, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useIsAdmin } from '../../session.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
 import { HeldGroup } from './group.tsx';
 import { DecisionView, OpenDecisions, type Outcome, OutcomeAlert } from './progress.tsx';

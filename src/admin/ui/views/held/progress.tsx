@@ -1,10 +1,10 @@
 import { Alert, List, Text } from '@mantine/core';
-import type { OpenDecision } from '../../../../operations/holds.ts';
+import type { OpenDecision } from '../../../../operations/holds/holds.ts';
 import { progressText } from '../../../../provisioning/holds/hold-texts.ts';
 import { PagedRows } from '../../components/rows.tsx';
 import { personHref, Section, StateBadge, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { usePages, useRead } from '../../queries.ts';
+import { usePages, useRead } from '../../requests/queries.ts';
 import { stateMarks } from '../people/texts.ts';
 import { causeNames } from './texts.ts';
 

@@ -1,4 +1,4 @@
-import { useRead } from '../../queries.ts';
+import { useRead } from '../../requests/queries.ts';
 
 /** The interval at which the groups are read again, in milliseconds. */
 const READ_EVERY_MS = 10_000;

@@ -1,4 +1,4 @@
-import type { HoldGroup } from '../../../../operations/holds.ts';
+import type { HoldGroup } from '../../../../operations/holds/holds.ts';
 
 /** The causes of holds as headings. */
 export const causeNames: Record<HoldGroup['cause'], string> = {

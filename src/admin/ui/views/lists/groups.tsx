@@ -1,12 +1,12 @@
 import { Alert, Stack, Switch as SwitchField, Text } from '@mantine/core';
-import type { Group, GroupMember, GroupRule } from '../../../../operations/lists.ts';
+import type { Group, GroupMember, GroupRule } from '../../../../operations/travel/lists.ts';
 import { useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Dim, personHref, Section, Time, ViewLink } from '../../components/text.tsx';
 import { countText, numberText } from '../../components/texts.ts';
 import { SearchedRows } from '../../components/virtual-rows.tsx';
-import { usePages, useRead } from '../../queries.ts';
+import { usePages, useRead } from '../../requests/queries.ts';
 import { ruleHref } from '../mappings/links.ts';
 import { PartHead } from '../travel/resource.tsx';
 import { groupRuleText, ruleTarget } from './texts.ts';

@@ -2,7 +2,7 @@ import { Select, Tabs } from '@mantine/core';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { Loaded } from '../../components/loading.tsx';
 import { TabList, ViewHead } from '../../components/view-head.tsx';
-import { useRead } from '../../queries.ts';
+import { useRead } from '../../requests/queries.ts';
 import { Groups } from './groups.tsx';
 import { Resources } from './resources.tsx';
 import { kindOfPath, resourceKinds } from './texts.ts';

@@ -1,10 +1,10 @@
 import { Alert, Select, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
-import type { NamedResource } from '../../../../operations/lists.ts';
-import { call, faultOf } from '../../api.ts';
+import type { NamedResource } from '../../../../operations/travel/lists.ts';
 import { FormDialog } from '../../components/dialogs.tsx';
 import { toChoices } from '../../components/texts.ts';
-import { useChange } from '../../queries.ts';
+import { call, faultOf } from '../../requests/api.ts';
+import { useChange } from '../../requests/queries.ts';
 import type { ListPlace } from './resources.tsx';
 import { placesText } from './texts.ts';
 

@@ -1,13 +1,13 @@
 import { Alert, Group, Text } from '@mantine/core';
-import type { NamedResource } from '../../../../operations/lists.ts';
-import { call, type Result } from '../../api.ts';
+import type { NamedResource } from '../../../../operations/travel/lists.ts';
 import { ConfirmButton, DialogButton } from '../../components/dialogs.tsx';
 import { useAddressFilter } from '../../components/filters.tsx';
 import type { Column } from '../../components/rows.tsx';
 import { Dim, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { SearchedRows } from '../../components/virtual-rows.tsx';
-import { usePages, useRead } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call, type Result } from '../../requests/api.ts';
+import { usePages, useRead } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { PartHead } from '../travel/resource.tsx';
 import { CreateResource, RenameResource } from './resource-forms.tsx';
 import { optionKind, placesText, type ResourceKind } from './texts.ts';

@@ -1,4 +1,4 @@
-import type { GroupRule, NamedResource, ResourceList } from '../../../../operations/lists.ts';
+import type { GroupRule, NamedResource, ResourceList } from '../../../../operations/travel/lists.ts';
 import { fieldName } from '../../../../provisioning/people/person-texts.ts';
 import { withShortUrns } from '../../components/texts.ts';
 

@@ -12,14 +12,14 @@ import {
   Text,
 } from '@mantine/core';
 import { useState } from 'react';
-import type { ListedMappingPreview } from '../../../../operations/mapping-changes.ts';
-import { effectSentence, effectTexts } from '../../../../provisioning/rules/mapping-texts.ts';
-import { fieldLabel, valueText } from '../../../../provisioning/rules/value-texts.ts';
-import { call, RequestFailure } from '../../api.ts';
+import type { ListedMappingPreview } from '../../../../operations/mappings/mapping-changes.ts';
+import { effectSentence, effectTexts } from '../../../../provisioning/mapping-changes/mapping-texts.ts';
+import { fieldLabel, valueText } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { useChange, useRead } from '../../queries.ts';
+import { call, RequestFailure } from '../../requests/api.ts';
+import { useChange, useRead } from '../../requests/queries.ts';
 import type { Applied } from './progress.tsx';
 
 /**

@@ -1,7 +1,7 @@
 import { Code, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import type { OtherRule } from '../../../../operations/mappings.ts';
-import { fieldLabel } from '../../../../provisioning/rules/value-texts.ts';
+import type { OtherRule } from '../../../../operations/mappings/mappings.ts';
+import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, PathCode, Section } from '../../components/text.tsx';

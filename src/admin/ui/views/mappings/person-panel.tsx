@@ -18,14 +18,14 @@ import type {
   PreviewedField,
   PreviewedFinding,
   PreviewedRule,
-} from '../../../../operations/mapping-changes.ts';
-import type { Person } from '../../../../operations/people.ts';
-import { fieldLabel, valueText } from '../../../../provisioning/rules/value-texts.ts';
-import { call, type Result } from '../../api.ts';
+} from '../../../../operations/mappings/mapping-changes.ts';
+import type { Person } from '../../../../operations/people/people.ts';
+import { fieldLabel, valueText } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Breakable, ViewLink } from '../../components/text.tsx';
 import { parseObject, toChoices } from '../../components/texts.ts';
-import { useRead } from '../../queries.ts';
+import { call, type Result } from '../../requests/api.ts';
+import { useRead } from '../../requests/queries.ts';
 
 interface PanelProps {
   connection: string;

@@ -1,9 +1,9 @@
 import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Result } from '../../api.ts';
 import { ViewLink } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { useRead } from '../../queries.ts';
+import type { Result } from '../../requests/api.ts';
+import { useRead } from '../../requests/queries.ts';
 
 /** A mapping that this admin has just put in force. */
 export interface Applied {

@@ -1,13 +1,13 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { ListedProposedRules } from '../../../../operations/mappings.ts';
-import { call } from '../../api.ts';
+import type { ListedProposedRules } from '../../../../operations/mappings/mappings.ts';
 import { Confirm } from '../../components/dialogs.tsx';
 import { Failure } from '../../components/loading.tsx';
 import { Time } from '../../components/text.tsx';
 import { sinceText } from '../../components/texts.ts';
-import { useRead } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call } from '../../requests/api.ts';
+import { useRead } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { EffectLine } from './effect.tsx';
 import { Difference, originOf } from './versions.tsx';
 

@@ -14,7 +14,7 @@ import { FormDialog } from '../../components/dialogs.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, PathCode } from '../../components/text.tsx';
 import { toChoices, withShortUrns } from '../../components/texts.ts';
-import { useRead } from '../../queries.ts';
+import { useRead } from '../../requests/queries.ts';
 import { labelsAt, type MappingNames, valuesAt } from './completion.ts';
 import type { MarkedFault } from './draft.ts';
 import { FaultTexts } from './faults.tsx';

@@ -1,13 +1,16 @@
 import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { ListedMappingDifference, ListedMappingVersion } from '../../../../operations/mappings.ts';
+import type {
+  ListedMappingDifference,
+  ListedMappingVersion,
+} from '../../../../operations/mappings/mappings.ts';
 import { useFocusReturn } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
-import { useRead } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { useRead } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
 export function authorOf({ author, source }: Pick<ListedMappingVersion, 'source' | 'author'>): string {

@@ -5,7 +5,7 @@ import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
 import { clockText, countText, numberText, sinceText, toChoices } from '../../components/texts.ts';
-import { useRead } from '../../queries.ts';
+import { useRead } from '../../requests/queries.ts';
 import { Panel } from './panel.tsx';
 import { READ_EVERY_MS } from './state.ts';
 

@@ -1,9 +1,9 @@
 import { Badge, Button, Divider, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { call } from '../../api.ts';
 import { ViewLink } from '../../components/text.tsx';
-import { useChange } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call } from '../../requests/api.ts';
+import { useChange } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { Notice, Panel } from './panel.tsx';
 import type { Overview } from './state.ts';
 

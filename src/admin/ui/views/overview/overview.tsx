@@ -1,13 +1,13 @@
 import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import type { ReactNode } from 'react';
-import { call } from '../../api.ts';
 import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Dim, Time, ViewLink } from '../../components/text.tsx';
 import { countText, numberText, sinceText, toWords, withLocalTimes } from '../../components/texts.ts';
 import { HelpLink } from '../../components/view-head.tsx';
-import { useIsAdmin } from '../../session.ts';
+import { call } from '../../requests/api.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { causeNames } from '../held/texts.ts';
 import { ActivityPanel } from './activity.tsx';
 import { Conditions, ConnectionCard } from './conditions.tsx';

@@ -1,6 +1,6 @@
-import type { Result } from '../../api.ts';
 import type { Mark } from '../../components/texts.ts';
-import { useRead } from '../../queries.ts';
+import type { Result } from '../../requests/api.ts';
+import { useRead } from '../../requests/queries.ts';
 
 /** The interval at which the numbers are read again, in milliseconds. */
 export const READ_EVERY_MS = 10_000;

@@ -1,5 +1,5 @@
 import { Alert, Text } from '@mantine/core';
-import type { PersonExplanation, PersonField } from '../../../../operations/person.ts';
+import type { PersonExplanation, PersonField } from '../../../../operations/people/person.ts';
 import {
   decidingRules,
   fieldName,

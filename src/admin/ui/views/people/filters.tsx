@@ -1,10 +1,10 @@
 import { Button, Switch as SwitchField } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
-import type { Input } from '../../api.ts';
 import { FilterPanel, FilterSelect, TextFilter, useAddressFilter } from '../../components/filters.tsx';
 import { useIsNarrow } from '../../components/narrow.ts';
 import { ViewLink } from '../../components/text.tsx';
-import { useRead } from '../../queries.ts';
+import type { Input } from '../../requests/api.ts';
+import { useRead } from '../../requests/queries.ts';
 import { type Choice, filterChoices, findingFilterText, stateMarks } from './texts.ts';
 
 const filterNames = ['connection', 'state', 'finding', 'field', 'value', 'search', 'archived'] as const;

@@ -1,6 +1,5 @@
 import { Text } from '@mantine/core';
-import type { FindingValue } from '../../../../operations/people.ts';
-import type { Input } from '../../api.ts';
+import type { FindingValue } from '../../../../operations/people/people.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
@@ -8,7 +7,8 @@ import { type Column, Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
 import { countText, toWords } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useRead } from '../../queries.ts';
+import type { Input } from '../../requests/api.ts';
+import { useRead } from '../../requests/queries.ts';
 import { ConnectionFilter, FindingFilter, useFilterChoices } from './filters.tsx';
 import { findingValueHref } from './texts.ts';
 

@@ -1,13 +1,12 @@
-import type { FindingValue, PeopleCounts, Person } from '../../../../operations/people.ts';
-import type { PersonExplanation, PersonField } from '../../../../operations/person.ts';
-import type { Exchange } from '../../../../operations/traffic.ts';
+import type { FindingValue, PeopleCounts, Person } from '../../../../operations/people/people.ts';
+import type { PersonExplanation, PersonField } from '../../../../operations/people/person.ts';
+import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 import {
   IMPORTED_TEXT,
   originTexts,
   referenceTexts,
   statusTexts,
 } from '../../../../provisioning/people/person-texts.ts';
-import type { Input, Result } from '../../api.ts';
 import {
   countText,
   type Mark,
@@ -16,6 +15,7 @@ import {
   withLocalTimes,
   withShortUrns,
 } from '../../components/texts.ts';
+import type { Input, Result } from '../../requests/api.ts';
 
 type AppliedRule = PersonField['rules'][number];
 type Names = PersonExplanation['names'];

@@ -1,13 +1,13 @@
 import { Stack, Text, UnstyledButton } from '@mantine/core';
 import { useState } from 'react';
-import type { PersonExplanation } from '../../../../operations/person.ts';
-import type { Exchange } from '../../../../operations/traffic.ts';
+import type { PersonExplanation } from '../../../../operations/people/person.ts';
+import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Breakable, LoggedBody, Time } from '../../components/text.tsx';
 import { durationText } from '../../components/texts.ts';
-import { usePages, useRead } from '../../queries.ts';
+import { usePages, useRead } from '../../requests/queries.ts';
 import { answerText } from './texts.ts';
 
 /** New exchanges are logged with a delay, so that the timeline is read again this often, in milliseconds. */

@@ -3,11 +3,11 @@ import { useState } from 'react';
 import type { ConnectionHealth } from '../../../../operations/overview.ts';
 import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
 import { changedText, liveText, outcomeTexts } from '../../../../provisioning/shadow/shadow-texts.ts';
-import { call, type Result } from '../../api.ts';
 import { Answers, Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
 import { countText, numberText } from '../../components/texts.ts';
-import { useChange } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call, type Result } from '../../requests/api.ts';
+import { useChange } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 
 export type Mode = ConnectionHealth['mode'];
 

@@ -1,4 +1,4 @@
-import type { ShadowPerson } from '../../../../operations/shadow.ts';
+import type { ShadowPerson } from '../../../../operations/connections/shadow.ts';
 import type { Mark } from '../../components/texts.ts';
 
 type Outcome = ShadowPerson['outcome'];

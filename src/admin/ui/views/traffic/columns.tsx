@@ -1,6 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react';
-import type { Exchange } from '../../../../operations/traffic.ts';
+import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 import type { Column } from '../../components/rows.tsx';
 import { Breakable, personHref, Time, ViewLink } from '../../components/text.tsx';
 import { durationText } from '../../components/texts.ts';

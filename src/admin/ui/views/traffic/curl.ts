@@ -1,4 +1,4 @@
-import type { ExchangeDetail } from '../../../../operations/traffic.ts';
+import type { ExchangeDetail } from '../../../../operations/traffic/traffic.ts';
 
 /**
  * Returns the command that repeats a request, for a POSIX shell. The credential is a variable of the shell, never its value. All other

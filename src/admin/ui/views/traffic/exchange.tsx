@@ -1,13 +1,13 @@
 import { Button, Code, CopyButton, Group, SimpleGrid, Stack, Table, Text, Title } from '@mantine/core';
 import { IconCopy } from '@tabler/icons-react';
 import { keepPreviousData } from '@tanstack/react-query';
-import type { ExchangeDetail } from '../../../../operations/traffic.ts';
+import type { ExchangeDetail } from '../../../../operations/traffic/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, LoggedBody, Section, Time, ViewLink } from '../../components/text.tsx';
 import { durationText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useRead } from '../../queries.ts';
+import { useRead } from '../../requests/queries.ts';
 import { columns, Outcome, PersonLink, Who } from './columns.tsx';
 import { curlText } from './curl.ts';
 import { compareBodies } from './differences.ts';

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import type { Exchange } from '../../../../operations/traffic.ts';
-import { call, type Input } from '../../api.ts';
+import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 import { useAddressFilter } from '../../components/filters.tsx';
-import { queryClient, usePages, useRead } from '../../queries.ts';
+import { call, type Input } from '../../requests/api.ts';
+import { queryClient, usePages, useRead } from '../../requests/queries.ts';
 
 const queryNames = [
   'connection',

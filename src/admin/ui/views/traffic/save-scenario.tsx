@@ -1,10 +1,10 @@
 import { Alert, Group, Input, Select, Text, TextInput } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import { call, faultOf, type Input as OperationInput } from '../../api.ts';
 import { DialogButton, FormDialog } from '../../components/dialogs.tsx';
 import { PersonFilter, toLocal, toUtc } from '../../components/filters.tsx';
-import { useChange } from '../../queries.ts';
+import { call, faultOf, type Input as OperationInput } from '../../requests/api.ts';
+import { useChange } from '../../requests/queries.ts';
 import { type TrafficFilter, useExchangeLog } from './query.ts';
 
 const HOUR_MS = 60 * 60_000;

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../../../operations/traffic.ts';
+import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 
 /** The outcome of an exchange: its symbol, its colour and the text of its status. */
 export function outcomeOf({ status, error }: Pick<Exchange, 'status' | 'error'>): {

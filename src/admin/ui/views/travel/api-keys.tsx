@@ -1,12 +1,12 @@
 import { Group, Select, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { TravelApiKey } from '../../../../operations/credentials.ts';
-import { call } from '../../api.ts';
+import type { TravelApiKey } from '../../../../operations/credentials/credentials.ts';
 import { CreationDialog, DialogButton, revokeColumn } from '../../components/dialogs.tsx';
 import { type Column, LoadedRows } from '../../components/rows.tsx';
 import { Time } from '../../components/text.tsx';
-import { useRead } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call } from '../../requests/api.ts';
+import { useRead } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 
 /** The keys with which integrations call the travel API. */
 export function ApiKeys({ admins }: { admins: string[] }) {

@@ -1,10 +1,10 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { Route, Switch } from 'wouter';
-import type { TravelInvoice, TravelInvoiceDetails } from '../../../../operations/travel-data.ts';
+import type { TravelInvoice, TravelInvoiceDetails } from '../../../../operations/travel/travel-data.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
 import { Fact, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { usePages, useRead } from '../../queries.ts';
+import { usePages, useRead } from '../../requests/queries.ts';
 import { BillingOperations, PartHead, ResourceText } from './resource.tsx';
 import { billingMark, moneyText } from './texts.ts';
 

@@ -1,13 +1,13 @@
 import { Badge, Button, Checkbox, Code, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { Exchange } from '../../../../operations/traffic.ts';
-import type { TravelEvent } from '../../../../operations/travel-service.ts';
+import type { Exchange } from '../../../../operations/traffic/traffic.ts';
+import type { TravelEvent } from '../../../../operations/travel/travel-service.ts';
 import { Dialog } from '../../components/dialogs.tsx';
 import { TextFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Breakable, LoggedBody, Time } from '../../components/text.tsx';
-import { usePages, useRead } from '../../queries.ts';
+import { usePages, useRead } from '../../requests/queries.ts';
 
 /** The request log of the travel API, the newest first. */
 export function Requests() {

@@ -1,9 +1,9 @@
 import { Code, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { TravelBillingOperation, Traveler } from '../../../../operations/travel-data.ts';
+import type { TravelBillingOperation, Traveler } from '../../../../operations/travel/travel-data.ts';
 import { type Column, PagedRows } from '../../components/rows.tsx';
 import { Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { usePages } from '../../queries.ts';
+import { usePages } from '../../requests/queries.ts';
 import { billingMark, moneyText } from './texts.ts';
 
 /** The way back to a list, and the name of one of its resources. */

@@ -1,11 +1,11 @@
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { call, type Result } from '../../api.ts';
 import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Failure, Loaded } from '../../components/loading.tsx';
 import { StateBadge, ViewLink } from '../../components/text.tsx';
-import { useChange, useRead } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call, type Result } from '../../requests/api.ts';
+import { useChange, useRead } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { resourcesText } from './texts.ts';
 
 type State = Result<'describeSampleData'>;

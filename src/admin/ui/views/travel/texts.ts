@@ -1,4 +1,4 @@
-import type { TravelTripDetails } from '../../../../operations/travel-data.ts';
+import type { TravelTripDetails } from '../../../../operations/travel/travel-data.ts';
 import { countText, type Mark, toWords } from '../../components/texts.ts';
 
 /** An amount of money, e.g. `€ 1,204.50` in the form of the reader's language. */

@@ -1,10 +1,10 @@
 import { Alert, Anchor, Code, List, Tabs } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
-import type { Result } from '../../api.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { TabList, ViewHead } from '../../components/view-head.tsx';
-import { useRead } from '../../queries.ts';
+import type { Result } from '../../requests/api.ts';
+import { useRead } from '../../requests/queries.ts';
 import { ApiKeys } from './api-keys.tsx';
 import { Invoices } from './invoices.tsx';
 import { Events, Requests } from './requests.tsx';

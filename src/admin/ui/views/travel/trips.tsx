@@ -1,10 +1,10 @@
 import { Group, Stack } from '@mantine/core';
 import { Route, Switch } from 'wouter';
-import type { TravelTrip, TravelTripDetails } from '../../../../operations/travel-data.ts';
+import type { TravelTrip, TravelTripDetails } from '../../../../operations/travel/travel-data.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
 import { Dim, Fact, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { usePages, useRead } from '../../queries.ts';
+import { usePages, useRead } from '../../requests/queries.ts';
 import { BillingOperations, PartHead, ResourceText, TravelerNames } from './resource.tsx';
 import { localText, moneyText, tripMarks } from './texts.ts';
 

@@ -11,8 +11,11 @@ import {
 } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
-import type { TravelAttempt, TravelDelivery, TravelWebhook } from '../../../../operations/travel-service.ts';
-import { call, faultOf } from '../../api.ts';
+import type {
+  TravelAttempt,
+  TravelDelivery,
+  TravelWebhook,
+} from '../../../../operations/travel/travel-service.ts';
 import {
   Confirm,
   ConfirmButton,
@@ -25,8 +28,9 @@ import { Failure, Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows, Rows } from '../../components/rows.tsx';
 import { StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { deadlineText } from '../../components/texts.ts';
-import { useChange, usePages, useRead } from '../../queries.ts';
-import { useIsAdmin } from '../../session.ts';
+import { call, faultOf } from '../../requests/api.ts';
+import { useChange, usePages, useRead } from '../../requests/queries.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { PartHead } from './resource.tsx';
 
 /** All webhooks, and the deliveries of one. `kinds` are the events that a webhook can select. */
