@@ -231,3 +231,26 @@ test('the names for completion are those of the travel service', async () => {
     'travelPolicies',
   ]);
 });
+
+test('a viewer reads the values that people have in an attribute, the most frequent first', async () => {
+  const { url, scimToken } = fixture.service;
+  const { send } = scimClient(url, scimToken);
+  for (const [name, title] of [
+    ['ada', 'Engineer'],
+    ['alan', 'Engineer'],
+    ['edith', 'Singer'],
+  ])
+    await send('POST', '/Users', { schemas: grace.schemas, userName: `${name}@corp.example`, title });
+  const read = async (attribute: string) =>
+    (await fixture.viewer('GET', `${path}/attribute-values?path=${encodeURIComponent(attribute)}`)).body;
+  expect(await read('title')).toEqual({
+    values: [
+      { value: 'Engineer', people: 2 },
+      { value: 'Singer', people: 1 },
+    ],
+  });
+  expect(await read('emails[type eq "work"].value')).toEqual({
+    values: [{ value: 'grace@corp.example', people: 1 }],
+  });
+  for (const unknown of ['nosuch', 'title[']) expect(await read(unknown)).toEqual({ values: [] });
+});

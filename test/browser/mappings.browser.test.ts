@@ -25,8 +25,20 @@ function ruleText(scimAttribute: string): string {
 async function openMappings(): Promise<{ page: Page; faults: string[] }> {
   const opened = await fixture.signIn({ viewport: { width: 1280, height: 900 } });
   await opened.page.goto('/admin/mappings');
-  await editorOf(opened.page).waitFor();
+  await showJson(opened.page);
   return opened;
+}
+
+async function showJson(page: Page): Promise<void> {
+  await page.getByText('JSON', { exact: true }).click();
+  await editorOf(page).waitFor();
+}
+
+/** Chooses an option of a field. */
+async function choose(page: Page, field: string, option: string | RegExp): Promise<void> {
+  await page.getByRole('combobox', { name: field }).click();
+  const options = { name: option, ...(typeof option === 'string' && { exact: true }) };
+  await page.getByRole('option', options).click();
 }
 
 function editorOf(page: Page) {
@@ -36,11 +48,12 @@ function editorOf(page: Page) {
 test('an edit is followed by the example person and by the effect on everybody, survives a reload, and is applied', async () => {
   const { page, faults } = await openMappings();
   await editorOf(page).fill(ruleText('nickName'));
-  await page.getByText('This would change 1 of 1 person: 1 firstName.').waitFor();
+  await page.getByText('This would change 1 of 1 person: 1 first name.').waitFor();
   const result = page.getByRole('table', { name: 'Result' });
-  await result.getByText('"Amazing Grace"', { exact: true }).waitFor();
-  expect(await result.getByRole('row').nth(1).textContent()).toMatch(/^firstName● changed/);
+  await result.getByText('Amazing Grace', { exact: true }).waitFor();
+  expect(await result.getByRole('row').nth(1).textContent()).toMatch(/^First namefirstName● changed/);
   await page.reload();
+  await showJson(page);
   await editorOf(page).getByText('"nickName"').waitFor();
   await page.getByRole('button', { name: 'Apply…' }).click();
   await takeScreenshot(page, 'mappings-apply-1280-light');
@@ -49,7 +62,7 @@ test('an edit is followed by the example person and by the effect on everybody, 
   await page.getByText('✓ Done: 1 person is translated with it.').waitFor();
   await takeScreenshot(page, 'mappings-applied-1280-light');
   await page.getByRole('button', { name: 'Versions' }).click();
-  await page.getByRole('button', { name: '1', exact: true }).click();
+  await page.getByRole('row', { name: /admin on the admin page 1 rule added/ }).waitFor();
   await page.getByRole('button', { name: 'Restore version 1…' }).waitFor();
   await takeScreenshot(page, 'mappings-versions-1280-light');
   await page.goto('/admin/audit');
@@ -124,43 +137,43 @@ test('of two admins the second sees the change of the first and keeps the own te
   await page.context().close();
 });
 
-test('rules are changed in the table: the text keeps its layout, faults stand at their field, the person follows', async () => {
+test('rules are changed in the form: the text keeps its layout, faults stand at their field, the person follows', async () => {
   const { page, faults } = await openMappings();
   const rule = '{ "scimAttribute":"title",  "userAttribute": "firstName" }';
   await editorOf(page).fill(`{ "scimUserMapping": [ ${rule} ] }`);
   await page.getByText('Table', { exact: true }).click();
   await page.getByRole('button', { name: 'Add a rule' }).click();
-  await page.getByRole('combobox', { name: 'Sets' }).fill('lastName');
-  await page.getByRole('combobox', { name: 'Reads' }).fill('nickName');
-  await page.getByRole('button', { name: 'Add the rule' }).click();
-  const form = page.getByRole('region', { name: 'Rule 2 sets lastName' });
-  await form.getByRole('textbox', { name: 'When' }).fill('title eq');
+  await choose(page, 'Which field', /^Last name/);
+  await page.getByRole('combobox', { name: 'Attribute', exact: true }).fill('nickName');
+  await page.getByText('People have: Amazing Grace (1)').waitFor();
+  const form = page.getByRole('region', { name: 'Rule 2: Last name' });
+  await choose(page, 'For whom', 'People who match a filter');
+  await form.getByRole('textbox', { name: 'Filter' }).fill('title eq');
   await form.getByText('is not a SCIM filter: a value was expected').waitFor();
   await takeScreenshot(page, 'mappings-rule-1280-light');
   expect(await accessibilityFaults(page, '[aria-label=Rules]')).toEqual([]);
-  await form.getByRole('textbox', { name: 'When' }).fill('title pr');
-  await form.getByRole('combobox', { name: 'Add a transform' }).click();
-  await page.getByRole('option', { name: 'uppercase' }).click();
+  await form.getByRole('textbox', { name: 'Filter' }).fill('title pr');
+  await choose(page, 'Add a transform', 'uppercase');
   const result = page.getByRole('table', { name: 'Result' });
-  await result.getByText('"AMAZING GRACE"', { exact: true }).waitFor();
+  await result.getByText('AMAZING GRACE', { exact: true }).waitFor();
   await form.getByRole('button', { name: 'Done' }).click();
-  await page.getByRole('button', { name: 'Move the rule for lastName up' }).press('Enter');
-  await page.getByText('The rule for lastName is now at place 1 of 2.').waitFor();
+  await page.getByRole('button', { name: 'Move the rule for Last name up' }).press('Enter');
+  await page.getByText('The rule for Last name is now at place 1 of 2.').waitFor();
   await page
     .locator(':focus')
-    .and(page.getByRole('button', { name: 'Move the rule for lastName down' }))
+    .and(page.getByRole('button', { name: 'Move the rule for Last name down' }))
     .waitFor();
-  await page.getByText('JSON', { exact: true }).click();
+  await showJson(page);
   const added =
     '{ "scimAttribute": "nickName", "userAttribute": "lastName", "when": "title pr", "transforms": ["uppercase"] }';
   expect(await editorOf(page).textContent()).toBe(`{ "scimUserMapping": [ ${added}, ${rule} ] }`);
   await page.getByText('Table', { exact: true }).click();
-  await page.getByRole('button', { name: 'Remove the rule for lastName' }).click();
-  await page.getByRole('button', { name: 'Copy the rule for lang into the mapping' }).click();
+  await page.getByRole('button', { name: 'Remove the rule for Last name' }).click();
+  await page.getByRole('button', { name: 'Copy the rule for Language into the mapping' }).click();
   const own = page.getByRole('table', { name: 'Rules', exact: true });
-  await own.getByRole('row', { name: /^lang preferredLanguage → locale/ }).waitFor();
-  await page.getByRole('button', { name: 'Remove the rule for lang' }).click();
-  await page.getByText('JSON', { exact: true }).click();
+  await own.getByRole('row', { name: /^Language lang preferredLanguage else locale everybody/ }).waitFor();
+  await page.getByRole('button', { name: 'Remove the rule for Language' }).click();
+  await showJson(page);
   expect(await editorOf(page).textContent()).toBe(`{ "scimUserMapping": [ ${rule} ] }`);
   // The service answers 422 where the rules of a person are asked for while they have a fault.
   expect(faults.filter((fault) => !fault.includes('422'))).toEqual([]);
@@ -171,7 +184,6 @@ test('an earlier mapping is restored with the values that later ones have replac
   await applyAsOther(ruleText('title'));
   const { page, faults } = await openMappings();
   await page.getByRole('button', { name: 'Versions' }).click();
-  await page.getByRole('button', { name: '1', exact: true }).click();
   await page.getByRole('button', { name: 'Restore version 1…' }).click();
   await page.getByRole('checkbox', { name: 'Put back the values that later mappings have replaced' }).check();
   await page.getByText(/^This would change/).waitFor();
@@ -186,18 +198,20 @@ test('an earlier mapping is restored with the values that later ones have replac
 
 test('the members of a group get a travel policy without a line of JSON', async () => {
   const { page, faults } = await openMappings();
+  await editorOf(page).fill('{}');
   await page.getByText('Table', { exact: true }).click();
+  await page.getByText('This mapping has no rule of its own: the default rules below decide.').waitFor();
   await page.getByRole('button', { name: 'Add a rule' }).click();
-  await page.getByRole('combobox', { name: 'Sets' }).fill('travelPolicy');
-  await page.getByRole('option', { name: 'travelPolicy', exact: true }).click();
-  await page.getByText('A fixed value', { exact: true }).click();
-  await page.getByRole('combobox', { name: 'Gives' }).fill('Gold');
-  await page.getByRole('combobox', { name: 'Members of' }).fill('trav');
+  await choose(page, 'Which field', 'Policy travelPolicy');
+  await choose(page, 'From what', 'A fixed value');
+  await page.getByRole('combobox', { name: 'Value', exact: true }).fill('Gold');
+  await choose(page, 'For whom', 'Members of a group');
+  await page.getByRole('combobox', { name: 'Group', exact: true }).fill('trav');
   await page.getByRole('option', { name: 'Travel managers' }).click();
+  await page.getByRole('row', { name: /^Policy travelPolicy Gold members of Travel managers/ }).waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await takeScreenshot(page, 'mappings-add-rule-1280-light');
-  await page.getByRole('button', { name: 'Add the rule' }).click();
-  await page.getByText('JSON', { exact: true }).click();
+  await showJson(page);
   await editorOf(page).getByText(String.raw`"groups[display eq \"Travel managers\"]"`).waitFor();
   expect(await editorOf(page).textContent()).toContain('"template": "Gold"');
   expect(faults).toEqual([]);

@@ -95,13 +95,13 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   expect(preview.out).toMatch(
     /^Connection default: .*nickName\.json\. Nothing is written or sent by this\.\n/,
   );
-  expect(preview.out).toContain('This would change 1 of 1 person: 1 firstName.');
-  expect(preview.out).toContain('firstName: "Ada" → "Addie"');
+  expect(preview.out).toContain('This would change 1 of 1 person: 1 first name.');
+  expect(preview.out).toContain('First name: Ada → Addie');
   expect(await mapping('check', file)).toMatchObject({ code: 0, out: `${file} is in order.\n` });
 
   expect(await mapping('apply', file)).toMatchObject({
     code: 2,
-    out: expect.stringContaining('firstName: "Ada" → "Addie"'),
+    out: expect.stringContaining('First name: Ada → Addie'),
     err: expect.stringContaining('give --yes'),
   });
   expect(JSON.parse((await mapping('show')).out)).toEqual({ scimUserMapping: [] });
@@ -135,7 +135,7 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   });
   expect(await mapping('restore', '1', '--yes')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('firstName: "Addie" → "Ada"'),
+    out: expect.stringContaining('First name: Addie → Ada'),
   });
   await changeTitle();
   await eventually(async () => expect(await firstNames()).toEqual(['Ada']));

@@ -129,38 +129,38 @@ describe('preview --people', () => {
       ran.out.replace(other, 'other.json'),
     ).toBe(`Connection default: other.json. Nothing is written or sent by this.
 
-This would change 2 of 3 people: 2 lang, 1 Job title. 1 would get a traveler at last.
+This would change 2 of 3 people: 2 languages, 1 Job title. 1 would get a traveler at last.
 
-┌─────────────────────┬───────┬─────┬──────┐
-│ finding             │ field │ new │ gone │
-├─────────────────────┼───────┼─────┼──────┤
-│ transformFailed     │ email │ 2   │ 0    │
-├─────────────────────┼───────┼─────┼──────┤
-│ languageUnsupported │ lang  │ 0   │ 1    │
-├─────────────────────┼───────┼─────┼──────┤
-│ emailInvalid        │ email │ 0   │ 1    │
-├─────────────────────┼───────┼─────┼──────┤
-│ noEmail             │ email │ 0   │ 1    │
-└─────────────────────┴───────┴─────┴──────┘
+┌─────────────────────┬───────────────┬─────┬──────┐
+│ finding             │ field         │ new │ gone │
+├─────────────────────┼───────────────┼─────┼──────┤
+│ transformFailed     │ Email address │ 2   │ 0    │
+├─────────────────────┼───────────────┼─────┼──────┤
+│ languageUnsupported │ Language      │ 0   │ 1    │
+├─────────────────────┼───────────────┼─────┼──────┤
+│ emailInvalid        │ Email address │ 0   │ 1    │
+├─────────────────────┼───────────────┼─────┼──────┤
+│ noEmail             │ Email address │ 0   │ 1    │
+└─────────────────────┴───────────────┴─────┴──────┘
 
 3 examples:
 
 ada@corp.example
-  lang: nothing → "fr"
-  Job title: "Buyer" → "BUYER"
-  + email "ada@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
-  - lang "de": The travel service speaks English and French. [languageUnsupported]
+  Language: nothing → fr
+  Job title: Buyer → BUYER
+  + Email address ada@corp.example: The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
+  - Language de: The travel service speaks English and French. [languageUnsupported]
 
 bob\\u{202e}@corp.example
-  lang: nothing → "fr"
-  + email "bob<U+202E>@corp.example": The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
+  Language: nothing → fr
+  + Email address bob<U+202E>@corp.example: The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
 
 reception gets a traveler
-  archived: nothing → false
-  email: nothing → "desk@corp.example"
-  lang: nothing → "fr"
-  - email "reception": This is not an email address. [emailInvalid]
-  - email: There is no usable email address, and no traveler can exist without one. [noEmail]
+  Archived: nothing → false
+  Email address: nothing → desk@corp.example
+  Language: nothing → fr
+  - Email address reception: This is not an email address. [emailInvalid]
+  - Email address: There is no usable email address, and no traveler can exist without one. [noEmail]
 `);
     expect(again.out).toContain('1 example:');
   });
@@ -173,7 +173,7 @@ reception gets a traveler
     expect(beside).toMatchObject({ code: 0, err: '' });
     expect(beside.out).toContain('the mapping in force, beside what was sent. Nothing is written or sent');
     expect(beside.out).toContain('This would change 1 of 3 people: 1 Job title.');
-    expect(beside.out).toContain('ada@corp.example\n  Job title: "Buyer" → "BUYER"\n');
+    expect(beside.out).toContain('ada@corp.example\n  Job title: Buyer → BUYER\n');
     await server.close();
     expect(await runCommandLine(['preview', '--people'], environment)).toEqual(beside);
   });

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { Connection } from '../../provisioning/connection.ts';
+import { findAttributeValues } from '../../provisioning/rules/attribute-values.ts';
 import {
   compareMappings,
   countRules,
   defaultMapping,
   findVersion,
   listVersions,
+  type MappingDifference,
 } from '../../provisioning/rules/mapping-versions.ts';
 import type { RulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
 import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
@@ -14,6 +16,7 @@ import { userType } from '../../schema/resource-types.ts';
 import type { MappingVersion } from '../../store/queues/rules-in-force.ts';
 import { otherRules, ruleUses } from '../../translator/default-rules.ts';
 import { mappingSources } from '../../translator/mapping/mapping-file.ts';
+import { isSyntaxProblem, parseSourcePath } from '../../translator/mapping/rule-syntax.ts';
 import { type ConfiguredConnection, findConnection, type MappingDeps, type OperationDeps } from '../deps.ts';
 import { OperationError } from '../errors.ts';
 import { mappingOperation, type Operations, operation } from '../operation.ts';
@@ -65,6 +68,12 @@ const difference = z
     members: z.array(z.object({ name: z.string(), before: optionalValue, after: optionalValue })),
   })
   .meta({ id: 'MappingDifference' });
+
+const changes = z.object({
+  addedRules: z.int(),
+  removedRules: z.int(),
+  members: z.array(z.string()).describe('The names of the other members that differ'),
+});
 
 export type ListedMappingDifference = z.input<typeof difference>;
 
@@ -185,6 +194,29 @@ export const mappingOperations = {
       return { names: await deps.store.memberships.findNames(id, query.beginning, MAX_GROUP_NAMES) };
     },
   ),
+  findAttributeValues: operation(
+    {
+      ...{
+        method: 'get',
+        path: '/mappings/{connection}/attribute-values',
+        tag: 'Mappings',
+        access: 'viewer',
+      },
+      summary: 'Find the values that people have in a SCIM attribute, the most frequent first; at most 20',
+      query: z.strictObject({ path: z.string().max(500).describe('A SCIM path, as a rule reads it') }),
+      result: z.object({
+        values: z
+          .array(z.object({ value: z.string(), people: z.int() }))
+          .describe('Empty for a path that users do not have. The first 500 people are looked at'),
+      }),
+    },
+    async ({ params, query }, deps) => {
+      const path = parseSourcePath(query.path);
+      const id = idOf(params, deps);
+      if (isSyntaxProblem(path)) return { values: [] };
+      return { values: await findAttributeValues(deps.store.identities, id, path) };
+    },
+  ),
   findExamplePerson: operation(
     {
       ...{ method: 'get', path: '/mappings/{connection}/example-person', tag: 'Mappings', access: 'viewer' },
@@ -221,11 +253,18 @@ export const mappingOperations = {
       ...{ method: 'get', path: '/mappings/{connection}/versions', tag: 'Mappings', access: 'viewer' },
       summary: 'List the mappings that are and were in force, the newest first',
       query: z.strictObject({ limit }),
-      result: z.object({ versions: z.array(version) }),
+      result: z.object({ versions: z.array(version.extend({ changes })) }),
     },
-    async ({ params, query }, deps) => ({
-      versions: (await listVersions(deps.store.rules, idOf(params, deps), query.limit)).map(toVersion),
-    }),
+    async ({ params, query }, deps) => {
+      // The change of the oldest one on the page is that from the one before it.
+      const versions = await listVersions(deps.store.rules, idOf(params, deps), query.limit + 1);
+      return {
+        versions: versions.slice(0, query.limit).map((one, index) => ({
+          ...toVersion(one),
+          changes: toChanges(compareMappings(versions[index + 1]?.mapping ?? defaultMapping, one.mapping)),
+        })),
+      };
+    },
   ),
   readMappingVersion: operation(
     {
@@ -260,6 +299,11 @@ function describe({ store }: OperationDeps) {
 
 function toVersion(version: MappingVersion) {
   return { ...version, rules: countRules(version) };
+}
+
+function toChanges({ addedRules, removedRules, members }: MappingDifference) {
+  const names = members.map(({ name }) => name);
+  return { addedRules: addedRules.length, removedRules: removedRules.length, members: names };
 }
 
 /** Formats a stored mapping like a mapping file. */

@@ -1,6 +1,6 @@
 import { numberText, peopleText } from '../conditions/texts.ts';
 import type { MappingPreview } from './preview-mapping.ts';
-import { fieldLabel } from './value-texts.ts';
+import { countedField, fieldLabel } from './value-texts.ts';
 
 // The words in which the page and the commands tell what a mapping would change. The page has this file, too.
 
@@ -13,7 +13,7 @@ interface Effect extends Totals {
   isCut?: boolean;
 }
 
-/** One sentence, e.g. "This would change 214 of 1,204 people: 200 firstName, 14 costCenterId." */
+/** One sentence, e.g. "This would change 214 of 1,204 people: 200 first names, 14 cost centers." */
 export function effectSentence(effect: Effect): string {
   const { changed, created, pending, outOfScope, people, fields, names, isCut } = effect;
   const total = `${isCut ? 'the first ' : ''}${peopleText(people)}`;
@@ -24,7 +24,7 @@ export function effectSentence(effect: Effect): string {
       ...counted(cleared, ' removed'),
       ...counted(released, ' no longer set'),
     ];
-    return `${kinds.join(' + ')} ${fieldLabel(field, names)}`;
+    return countedField(kinds.join(' + '), field, names);
   });
   const others = [
     ...counted(created, ' would get a traveler at last.'),

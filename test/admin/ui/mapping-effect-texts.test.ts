@@ -16,7 +16,7 @@ test('the effect of a mapping names everything that its preview counts', () => {
     ],
   };
   expect(effectSentence(preview)).toBe(
-    'This would change 214 of the first 1,204 people: 201 firstName, 14 removed + 1 no longer set Job title. 2 would get a traveler at last. 1 would get no traveler any more. 3 would be out of scope, and nothing is sent for them.',
+    'This would change 214 of the first 1,204 people: 201 first names, 14 removed + 1 no longer set Job title. 2 would get a traveler at last. 1 would get no traveler any more. 3 would be out of scope, and nothing is sent for them.',
   );
   expect(effectTexts(preview)).toEqual({
     removed: 'Removes the value of Job title for 14 people.',
@@ -26,10 +26,12 @@ test('the effect of a mapping names everything that its preview counts', () => {
 
 test('a mapping that only gives fields up changes nobody', () => {
   const preview = { ...nothing, fields: [{ ...counts, field: 'firstName', released: 12 }] };
-  expect(effectSentence(preview)).toBe('This would change nobody of 12 people: 12 no longer set firstName.');
+  expect(effectSentence(preview)).toBe(
+    'This would change nobody of 12 people: 12 no longer set first names.',
+  );
   expect(effectTexts(preview)).toEqual({
     removed: undefined,
-    released: 'Gives up the field, whose value then stays in the travel service: firstName for 12 people.',
+    released: 'Gives up the field, whose value then stays in the travel service: First name for 12 people.',
   });
   expect(effectSentence(nothing)).toBe('This would change nobody of 12 people.');
 });

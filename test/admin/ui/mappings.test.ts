@@ -17,11 +17,17 @@ import {
 import {
   convertInput,
   inputOf,
+  stepsText,
+  whomOf,
+  whomText,
+  writtenInput,
+  writtenWhom,
+} from '../../../src/admin/ui/views/mappings/rule-words.ts';
+import {
+  fieldOf,
   newTransform,
   parseRules,
   readTransform,
-  targetOf,
-  transformsOf,
   withOption,
 } from '../../../src/admin/ui/views/mappings/rules.ts';
 import type { OtherRule } from '../../../src/operations/mappings/mappings.ts';
@@ -162,25 +168,71 @@ test.each([
 
 test('a rule is told in words', () => {
   const [first = {}, second = {}] = parseRules(text) ?? [];
-  expect([first, second].map(inputOf)).toEqual(['title', '"{title}"']);
-  expect([first, second].map(targetOf)).toEqual(['Position', 'lang']);
-  expect(transformsOf(second)).toBe('trim | prefix "x"');
+  expect([first, second].map(inputOf)).toEqual([
+    { kind: 'attribute', paths: ['title'] },
+    { kind: 'text', text: '{title}' },
+  ]);
+  expect([first, second].map(fieldOf)).toEqual(['Position', 'lang']);
+  expect(stepsText(second)).toBe('trim, prefix x');
+  expect(stepsText({ transforms: [{ map: { a: '1', b: '2', c: '3', d: '4' } }] })).toBe(
+    'map a → 1, b → 2, c → 3, …',
+  );
   expect(parseRules('not JSON')).toBeUndefined();
 });
 
 test.each([
-  ['a path to a list', 'title', 'sources', ['title']],
-  ['a list to a path', ['title', 'nickName'], 'scimAttribute', 'title'],
-  ['a path to a template', 'title', 'template', '{title}'],
+  ['one attribute', { scimAttribute: 'title' }, { kind: 'attribute', paths: ['title'] }],
+  ['several', { sources: ['title', 'nickName'] }, { kind: 'attributes', paths: ['title', 'nickName'] }],
+  ['a fixed value', { template: 'Gold' }, { kind: 'fixed', text: 'Gold' }],
+  ['a fixed value with braces', { template: 'a {{b}}' }, { kind: 'fixed', text: 'a {b}' }],
+  ['a text', { template: '{title} {{x}}' }, { kind: 'text', text: '{title} {{x}}' }],
+])('%s is read from a rule and written back', (_title, rule, input) => {
+  const read = inputOf(rule);
+  expect(read).toEqual(input);
+  expect([writtenInput(read)]).toEqual(Object.values(rule));
+});
+
+test.each([
+  [{ kind: 'attribute', paths: ['title'] }, 'attributes', ['title']],
+  [{ kind: 'attributes', paths: ['title', 'nickName'] }, 'attribute', 'title'],
+  [{ kind: 'attribute', paths: ['title'] }, 'text', '{title}'],
+  [{ kind: 'attribute', paths: ['title'] }, 'fixed', ''],
+  [{ kind: 'text', text: '{name.givenName} {title}' }, 'attributes', ['name.givenName', 'title']],
+  [{ kind: 'attribute', paths: [''] }, 'text', ''],
+] as const)('the input %j becomes one of the kind %s', (input, kind, written) => {
+  const given = 'paths' in input ? { ...input, paths: [...input.paths] } : input;
+  expect(writtenInput(convertInput(given, kind))).toEqual(written);
+});
+
+test.each<[when: string | undefined, whom: ReturnType<typeof whomOf>, words: string]>([
+  [undefined, { kind: 'everybody' }, 'everybody'],
+  ['groups[display eq "Site \\"1\\""]', { kind: 'group', group: 'Site "1"' }, 'members of Site "1"'],
+  ['title eq "Engineer"', { kind: 'attribute', path: 'title', value: 'Engineer' }, 'title is Engineer'],
+  ['active eq true', { kind: 'attribute', path: 'active', value: 'true' }, 'active is true'],
   [
-    'a template to a list',
-    '{name.givenName} {name.familyName}',
-    'sources',
-    ['name.givenName', 'name.familyName'],
+    'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department eq "R&D"',
+    {
+      kind: 'attribute',
+      path: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department',
+      value: 'R&D',
+    },
+    'enterprise:department is R&D',
   ],
-  ['nothing to a template', undefined, 'template', ''],
-] as const)('what a rule reads is converted from %s', (_title, written, to, expected) => {
-  expect(convertInput(written, to)).toEqual(expected);
+  ['title pr', { kind: 'filter', filter: 'title pr' }, 'title pr'],
+  [
+    'groups[display eq "a"] or title pr',
+    { kind: 'filter', filter: 'groups[display eq "a"] or title pr' },
+    'groups[display eq "a"] or title pr',
+  ],
+])('the condition %s is shown in words and written back', (when, whom, words) => {
+  const read = whomOf(when);
+  expect(read).toEqual(whom);
+  expect(writtenWhom(read)).toBe(when);
+  expect(whomText(when)).toBe(words);
+});
+
+test('the name of a group after a path is read, too', () => {
+  expect(whomOf('groups.display eq "Executives"')).toEqual({ kind: 'group', group: 'Executives' });
 });
 
 test.each<[unknown, string, unknown]>([

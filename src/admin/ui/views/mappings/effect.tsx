@@ -1,16 +1,4 @@
-import {
-  Alert,
-  Anchor,
-  Badge,
-  Button,
-  Checkbox,
-  Code,
-  Collapse,
-  Group,
-  List,
-  Stack,
-  Text,
-} from '@mantine/core';
+import { Alert, Anchor, Button, Checkbox, Code, Collapse, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { ListedMappingPreview } from '../../../../operations/mappings/mapping-changes.ts';
 import { effectSentence, effectTexts } from '../../../../provisioning/mapping-changes/mapping-texts.ts';
@@ -18,6 +6,7 @@ import { fieldLabel, valueText } from '../../../../provisioning/mapping-changes/
 import { Dialog } from '../../components/dialogs.tsx';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
+import { countText, toWords } from '../../components/texts.ts';
 import { call, RequestFailure } from '../../requests/api.ts';
 import { useChange, useRead } from '../../requests/queries.ts';
 import type { Applied } from './progress.tsx';
@@ -56,7 +45,6 @@ export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
             {isOpen ? 'Hide examples' : 'Show examples'}
           </Anchor>
         )}
-        {preview.needsApproval && <Badge color="yellow">‖ would wait for an admin</Badge>}
       </Group>
       <EffectDetails preview={preview} />
       <Collapse expanded={isOpen}>
@@ -66,11 +54,21 @@ export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
   );
 }
 
-/** What a mapping removes and gives up, and whether there are more people than were looked at. */
+/** What a mapping removes and gives up, the new findings, and whether it would wait or not everybody was looked at. */
 function EffectDetails({ preview }: { preview: ListedMappingPreview }) {
   const { removed, released } = effectTexts(preview);
+  const comes = preview.findings.filter((finding) => finding.comes > 0);
   return (
     <>
+      {preview.needsApproval && (
+        <Text>
+          ‖ More than 100 people would change: it waits, and the mapping in force stays so until an admin
+          accepts it.
+        </Text>
+      )}
+      {comes.length > 0 && (
+        <Text>⚠ New findings: {comes.map((finding) => findingText(finding, preview.names)).join(', ')}.</Text>
+      )}
       {removed && <Text c="var(--mantine-color-error)">⚠ {removed}</Text>}
       {released && <Text c="dimmed">{released}</Text>}
       {preview.isCut && (
@@ -81,6 +79,13 @@ function EffectDetails({ preview }: { preview: ListedMappingPreview }) {
       )}
     </>
   );
+}
+
+function findingText(
+  { field, code, comes }: ListedMappingPreview['findings'][number],
+  names: ListedMappingPreview['names'],
+) {
+  return `${fieldLabel(field, names)} ${toWords(code)} for ${countText(comes, 'person', 'people')}`;
 }
 
 const outcomes = {
@@ -130,22 +135,6 @@ function Examples({ preview, onPerson }: { preview: ListedMappingPreview; onPers
   );
 }
 
-/** The consequences of a mapping, for the dialog in which the admin confirms it. */
-export function EffectWarning({ preview }: { preview: ListedMappingPreview }) {
-  return (
-    <>
-      <Text size="md">{effectSentence(preview)}</Text>
-      <EffectDetails preview={preview} />
-      {preview.needsApproval && (
-        <Alert color="yellow" title="It will wait">
-          More than 100 people would change. The mapping in force stays so until an admin accepts this one,
-          with its effect, at the top of this page.
-        </Alert>
-      )}
-    </>
-  );
-}
-
 interface ApplyProps {
   connection: string;
   text: string;
@@ -155,13 +144,28 @@ interface ApplyProps {
   version?: number | undefined;
   onClose: () => void;
   onApplied: (applied: Applied | undefined) => void;
+  onPerson: (id: string) => void;
 }
 
 /** Shows what would change, and puts the mapping in force after a confirmation. */
-export function ApplyDialog({ connection, text, generation, version, onClose, onApplied }: ApplyProps) {
+export function ApplyDialog({
+  connection,
+  text,
+  generation,
+  version,
+  onClose,
+  onApplied,
+  onPerson,
+}: ApplyProps) {
   const [values, setValues] = useState(false);
-  const effect = useEffectOfMapping(connection, text, {
-    isEnabled: true,
+  const stored = useRead(
+    'readMappingVersion',
+    { connection, version: String(version) },
+    { enabled: version !== undefined },
+  );
+  const next = version === undefined ? text : stored.data?.text;
+  const effect = useEffectOfMapping(connection, next ?? '', {
+    isEnabled: next !== undefined,
     valuesSince: values ? version : undefined,
   });
   const apply = () =>
@@ -184,9 +188,11 @@ export function ApplyDialog({ connection, text, generation, version, onClose, on
             onChange={(event) => setValues(event.currentTarget.checked)}
           />
         )}
-        {effect.isLoading && <LoadingView />}
-        <Failure error={effect.error} title="The effect cannot be computed" />
-        {effect.data && <EffectWarning preview={effect.data} />}
+        {(effect.isLoading || stored.isLoading) && <LoadingView />}
+        <Failure error={stored.error ?? effect.error} title="The effect cannot be computed" />
+        {effect.data && (
+          <EffectLine preview={effect.data} isReading={effect.isFetching} onPerson={onPerson} />
+        )}
         {change.error && <ChangeFailure error={change.error} />}
         <Group justify="flex-end">
           <Button size="sm" onClick={onClose}>

@@ -103,7 +103,7 @@ function Workbench({
   ...props
 }: ConnectionProps & { savedText: string; version: ListedMappingVersion | undefined }) {
   const [draft, setDraft] = useDraft(connection);
-  const [look, setLook] = useState(props.linked ? 'table' : 'json');
+  const [look, setLook] = useState('table');
   const text = draft?.text ?? savedText;
   const generation = version?.generation ?? 0;
   const change = (next: string) =>
@@ -169,7 +169,8 @@ function AllRules({
   connection,
   linked,
   ...editing
-}: Omit<Parameters<typeof RulesTable>[0], 'chosen'> & Pick<ConnectionProps, 'connection' | 'linked'>) {
+}: Omit<Parameters<typeof RulesTable>[0], 'chosen' | 'fieldNames'> &
+  Pick<ConnectionProps, 'connection' | 'linked'>) {
   const { text, names, onChange } = editing;
   const others = useRead('listOtherRules', { connection });
   const fieldNames = Object.fromEntries(
@@ -178,7 +179,7 @@ function AllRules({
   const chosen = linked ? findLinkedRule(parseRules(text) ?? [], linked, fieldNames) : -1;
   return (
     <>
-      <RulesTable {...{ ...editing, connection, chosen }} />
+      <RulesTable {...{ ...editing, connection, chosen, fieldNames }} />
       <Loaded query={others}>
         {({ rules }) => (
           <OtherRules
@@ -206,13 +207,13 @@ interface HeadProps extends ConnectionProps {
 function Head(props: HeadProps) {
   const { connection, connections, text, version, generation, edited, isChanged, canApply } = props;
   const canChange = useIsAdmin();
-  const [pending, setPending] = useState<{ text: string; version?: number }>();
+  const [pending, setPending] = useState<{ version?: number }>();
   const [applied, setApplied] = useState<Applied>();
-  const restore = (restored: number, old: string) => setPending({ text: old, version: restored });
+  const restore = (restored: number) => setPending({ version: restored });
   return (
     <>
       <ViewHead
-        title="Mappings"
+        title="Mapping"
         actions={
           <Group gap="xs">
             {connections.length > 1 && (
@@ -238,7 +239,7 @@ function Head(props: HeadProps) {
                 size="sm"
                 aria-haspopup="dialog"
                 disabled={!canApply}
-                onClick={() => setPending({ text })}
+                onClick={() => setPending({})}
               >
                 Apply…
               </Button>
@@ -269,7 +270,7 @@ function Head(props: HeadProps) {
       {canApply && <Effect {...{ connection, text, onPerson: props.onPerson }} />}
       {pending && (
         <ApplyDialog
-          {...{ connection, ...pending }}
+          {...{ connection, text, ...pending, onPerson: props.onPerson }}
           generation={pending.version === undefined ? edited : generation}
           onClose={() => setPending(undefined)}
           onApplied={(done) => {

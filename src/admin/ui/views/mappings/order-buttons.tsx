@@ -33,7 +33,7 @@ export function OrderButtons({ list, at, count, name, onMove, onRemove, children
         disabled={at === count - 1}
         onClick={() => onMove(1)}
       />
-      <IconButton icon={IconTrash} color="red" label={`Remove ${name}`} onClick={onRemove} />
+      <IconButton icon={IconTrash} label={`Remove ${name}`} onClick={onRemove} />
     </Group>
   );
 }

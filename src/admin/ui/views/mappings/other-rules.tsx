@@ -1,19 +1,20 @@
-import { Code, Text } from '@mantine/core';
+import { Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import type { OtherRule } from '../../../../operations/mappings/mappings.ts';
 import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { IconButton } from '../../components/buttons.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, PathCode, Section } from '../../components/text.tsx';
-import { shortUrns, withShortUrns } from '../../components/texts.ts';
-import { addRule, sourcesOf } from './rules.ts';
+import { Breakable, Dim, Section } from '../../components/text.tsx';
+import { withShortUrns } from '../../components/texts.ts';
+import { FieldName, InputCell } from './rule-cells.tsx';
+import { addRule } from './rules.ts';
 
 const origins: Record<OtherRule['origin'], string> = { collection: 'travel service', default: 'default' };
 
 const uses: Record<OtherRule['use'], string> = {
-  always: 'always',
-  otherwise: 'if no condition above holds',
-  replaced: 'not used: a rule above sets it',
+  always: 'everybody',
+  otherwise: 'whoever no condition above holds for',
+  replaced: 'nobody: a rule above sets it',
 };
 
 interface OtherRulesProps {
@@ -21,7 +22,7 @@ interface OtherRulesProps {
   /** True for the rule to which a link has led. */
   chosen: (rule: OtherRule) => boolean;
   /** The names of custom fields by key. */
-  names: Record<string, string>;
+  names: Partial<Record<string, string>>;
   text: string;
   onChange: (text: string) => void;
 }
@@ -29,7 +30,7 @@ interface OtherRulesProps {
 /** The rules that are in force besides those of the mapping. Each can be added to the mapping, to change it there. */
 export function OtherRules({ rules, chosen, names, text, onChange }: OtherRulesProps) {
   return (
-    <Section title="Rules besides the mapping in force">
+    <Section title="Other rules in force">
       <Rows
         label="Rules besides the mapping"
         rows={rules}
@@ -37,19 +38,19 @@ export function OtherRules({ rules, chosen, names, text, onChange }: OtherRulesP
         isChosen={chosen}
         empty="There are none."
         columns={[
+          { label: 'Field', cell: ({ field }) => <FieldName {...{ field, names }} />, width: '24%' },
+          { label: 'Value', cell: (rule) => <Inputs rule={rule} />, width: '30%' },
           {
-            label: 'Sets',
-            cell: ({ field }) => (
-              <span style={anywhere}>
-                <Breakable text={fieldLabel(field, names)} />
-              </span>
+            label: 'For whom',
+            cell: ({ origin, use }) => (
+              <Dim>
+                {uses[use]}, {origins[origin]}
+              </Dim>
             ),
             width: '24%',
           },
-          { label: 'Reads', cell: (rule) => <Reads rule={rule} />, width: '44%' },
-          { label: 'Used', cell: ({ origin, use }) => `${origins[origin]}, ${uses[use]}`, width: '22%' },
           {
-            label: 'Add',
+            label: 'Change',
             cell: ({ field, written }) =>
               written && (
                 <IconButton
@@ -58,50 +59,26 @@ export function OtherRules({ rules, chosen, names, text, onChange }: OtherRulesP
                   onClick={() => onChange(addRule(text, written))}
                 />
               ),
-            width: '10%',
+            width: '22%',
           },
         ]}
       />
-      <ShortUrns />
     </Section>
   );
 }
 
-/** Paths have few places to break. */
-const anywhere = { overflowWrap: 'anywhere' } as const;
-
 /** The paths that a rule reads, as a mapping could have them, and its further inputs. */
-function Reads({ rule: { written, others, setting } }: { rule: OtherRule }) {
+function Inputs({ rule: { written, others, setting } }: { rule: OtherRule }) {
   const further = [...others, ...(setting === undefined ? [] : [setting])].map(withShortUrns);
   return (
     <>
-      {(written ? sourcesOf(written) : []).map((path) => (
-        <div key={path}>
-          <PathCode text={withShortUrns(path)} />
-        </div>
-      ))}
+      {written && <InputCell rule={written} />}
       {further.map((one) => (
-        <Text key={one} size="xs" component="div" style={anywhere}>
-          {written ? <Dim size="xs">then </Dim> : ''}
+        <Text key={one} size="xs" component="div" style={{ overflowWrap: 'anywhere' }}>
+          {written && <Dim size="xs">else </Dim>}
           <Breakable text={one} />
         </Text>
       ))}
     </>
-  );
-}
-
-/** Explains the short names of URNs. */
-function ShortUrns() {
-  return (
-    <Rows
-      label="Short names of URNs"
-      rows={Object.entries(shortUrns)}
-      keyOf={([name]) => name}
-      empty="There are none."
-      columns={[
-        { label: 'Short name', cell: ([name]) => <Code>{name}:</Code>, width: '22%' },
-        { label: 'Write', cell: ([, urn]) => <PathCode text={`${urn}:`} /> },
-      ]}
-    />
   );
 }

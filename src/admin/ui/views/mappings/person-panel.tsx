@@ -23,9 +23,11 @@ import type { Person } from '../../../../operations/people/people.ts';
 import { fieldLabel, valueText } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Breakable, ViewLink } from '../../components/text.tsx';
-import { parseObject, toChoices } from '../../components/texts.ts';
+import { parseObject, toChoices, withShortUrns } from '../../components/texts.ts';
 import { call, type Result } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
+import { FieldName } from './rule-cells.tsx';
+import { whomText } from './rule-words.ts';
 
 interface PanelProps {
   connection: string;
@@ -220,8 +222,8 @@ const scopeTexts: Record<PersonPreview['scope'], string> = {
 };
 
 const outcomes = {
-  absent: 'left out',
-  unresolved: '? unresolved: what was there stays',
+  absent: 'no value',
+  unresolved: '? not known yet: what was there stays',
   kept: '! the mapping is at fault: it stays as it is',
 };
 
@@ -236,9 +238,7 @@ function FieldRow({ field, rules, names }: { field: PreviewedField; rules: Previ
   return (
     <Table.Tr {...(isChanged && { bg: 'var(--mantine-primary-color-light)' })}>
       <Table.Td style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
-        <Text>
-          <Breakable text={fieldLabel(field.field, names)} />
-        </Text>
+        <FieldName field={field.field} names={names} />
         {isChanged && (
           <Badge size="xs" color="indigo" variant="light">
             ● changed
@@ -266,24 +266,40 @@ function FieldRow({ field, rules, names }: { field: PreviewedField; rules: Previ
 
 const origins = { file: 'mapping', collection: 'travel service', default: 'default' };
 
-/** Describes the effect of one rule, e.g. `mapping: title | trim: "Dr " → "Dr"`. */
+/** Describes the effect of one rule, e.g. `mapping: title | trim: Dr → Dr.`. */
 function ruleText(
   { origin, rule, when, group, read, outcome, before, transformed, after, reason }: PreviewedRule,
   names: Names,
 ) {
+  const name = `${origins[origin]}: ${withShortUrns(rule)}`;
+  // The rule is for others.
+  if (outcome === 'skipped' && before === undefined) return `${name} · ${skippedText(when, reason)}`;
   const end = after ?? transformed;
   const isUnchanged = end === undefined || JSON.stringify(end) === JSON.stringify(before);
+  const change = isUnchanged ? '' : ` → ${valueText(end, names)}`;
   return [
-    `${origins[origin]}: ${rule}`,
-    read === undefined ? '' : `, read from ${read}`,
-    when === undefined || (outcome === 'skipped' && before === undefined) ? '' : `, when ${when}`,
+    name,
+    read === undefined ? '' : `, read from ${withShortUrns(read)}`,
+    when === undefined ? '' : `, for ${whomText(when)}`,
     group === undefined ? '' : `, as a member of ${group}`,
-    before === undefined
-      ? ''
-      : `: ${JSON.stringify(before)}${isUnchanged ? '' : ` → ${valueText(end, names)}`}`,
-    outcome === 'set' ? '' : ` · ${outcome}`,
+    before === undefined ? '' : `: ${valueText(before, names)}${change}`,
+    outcome === 'set' ? '' : ` · ${outcomeWords[outcome]}`,
     reason === undefined ? '' : ` (${reason})`,
   ].join('');
+}
+
+const outcomeWords: Record<PreviewedRule['outcome'], string> = {
+  set: 'set',
+  absent: 'no value',
+  unresolved: 'not known yet',
+  kept: 'what was there stays',
+  skipped: 'not used',
+};
+
+function skippedText(when: string | undefined, reason: string | undefined): string {
+  return when === undefined
+    ? `not used (${reason ?? 'another rule sets the field'})`
+    : `only for ${whomText(when)}`;
 }
 
 function FindingAlert({ finding, names }: { finding: PreviewedFinding; names: Names }) {
@@ -292,7 +308,7 @@ function FindingAlert({ finding, names }: { finding: PreviewedFinding; names: Na
     <Alert
       color="yellow"
       p="xs"
-      title={`⚠ ${fieldLabel(field, names)} ${value === undefined ? '' : JSON.stringify(value)}`}
+      title={`⚠ ${fieldLabel(field, names)} ${value === undefined ? '' : valueText(value, names)}`}
     >
       <Text>{reason}</Text>
       <Box>

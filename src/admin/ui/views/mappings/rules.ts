@@ -66,49 +66,16 @@ export function faultPath(index: number, part = ''): string {
   return `${RULES}[${index}]${part}`;
 }
 
-/** Returns the target of a rule: the name of a field or custom field, or the id of a custom field. */
-export function targetOf({ userAttribute, customField, customFieldId }: WrittenRule): string {
-  return String(userAttribute ?? customField ?? customFieldId ?? '?');
+/** Returns the field that a rule sets: its key, or the name of a custom field. */
+export function fieldOf({ userAttribute, customField, customFieldId }: WrittenRule): string {
+  return customFieldId === undefined
+    ? String(userAttribute ?? customField ?? '?')
+    : `customFields.${customFieldId}`;
 }
 
-/** Returns the input of a rule in one line: its SCIM path, several in their order, or its template. */
-export function inputOf({ scimAttribute, sources, template }: WrittenRule): string {
-  if (Array.isArray(sources)) return sources.join(' → ');
-  return scimAttribute === undefined ? JSON.stringify(template ?? '?') : String(scimAttribute);
-}
-
-/** Returns the SCIM paths that a rule reads one after the other. */
-export function sourcesOf({ scimAttribute, sources }: WrittenRule): string[] {
-  return Array.isArray(sources) ? sources.map(String) : [String(scimAttribute)];
-}
-
-/** The transforms of a rule in one line, e.g. `trim | prefix "CC-"`. */
-export function transformsOf({ transforms }: WrittenRule): string {
-  if (!Array.isArray(transforms)) return '';
-  return transforms
-    .map((one) => {
-      if (typeof one === 'string') return one;
-      const [[name, option] = ['?', undefined]] = Object.entries(Object(one));
-      return `${name} ${JSON.stringify(option)}`;
-    })
-    .join(' | ');
-}
-
-/** Converts what a rule reads from one member to another, as far as the other can say the same. */
-export function convertInput(written: unknown, to: 'scimAttribute' | 'sources' | 'template'): unknown {
-  const paths = pathsOf(written);
-  if (to === 'sources') return paths;
-  const [first] = paths;
-  if (to === 'scimAttribute') return first ?? '';
-  return first === undefined ? '' : `{${first}}`;
-}
-
-/** The SCIM paths of a list or of one path; of a template those in braces. */
-function pathsOf(written: unknown): string[] {
-  if (Array.isArray(written)) return written.map(String);
-  if (typeof written !== 'string' || written === '') return [];
-  const inBraces = [...written.matchAll(/\{([^{}]+)\}/g)].flatMap(([, path]) => path ?? []);
-  return inBraces.length > 0 ? inBraces : [written];
+/** Returns the SCIM paths in the braces of a template. */
+export function pathsOf(template: string): string[] {
+  return [...template.matchAll(/\{([^{}]+)\}/g)].flatMap(([, path]) => path ?? []);
 }
 
 /** A transform as it is written: its kind and its option, '' for a word without one. */

@@ -41,7 +41,12 @@ export function TransformsForm({ text, index, rule, onChange, error }: EditedRul
     onChange(setInRule(text, index, { path, value: undefined }));
   };
   return (
-    <Input.Wrapper label="Transforms" description="Applied in order" labelElement="div" error={error}>
+    <Input.Wrapper
+      label="What to do with it"
+      description="One after the other"
+      labelElement="div"
+      error={error}
+    >
       <Stack gap="xs" mt={6}>
         {written.map((value, at) => (
           <Group

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Code, Drawer, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Code, Drawer, Text } from '@mantine/core';
 import { useState } from 'react';
 import type {
   ListedMappingDifference,
@@ -6,9 +6,10 @@ import type {
 } from '../../../../operations/mappings/mappings.ts';
 import { useFocusReturn } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { Time } from '../../components/text.tsx';
+import { LoadedRows } from '../../components/rows.tsx';
+import { Dim, Time } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
+import type { Result } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
 
@@ -24,27 +25,25 @@ export function originOf(version: Pick<ListedMappingVersion, 'source' | 'author'
   return `${authorOf(version)}${places[version.source]}`;
 }
 
-type Restore = (version: number, text: string) => void;
-
 interface VersionsProps {
   connection: string;
   /** The version whose change is shown at first. */
   first?: number | undefined;
   /** Without it the versions are shown only. */
-  onRestore?: Restore;
+  onRestore?: (version: number) => void;
   onClose: () => void;
 }
 
 /** The history of a mapping: who changed what, and a way back. */
 export function Versions({ connection, first, onRestore, onClose }: VersionsProps) {
   const canRestore = useIsAdmin() && onRestore !== undefined;
-  const restore: Restore = (version, text) => {
-    onClose();
-    onRestore?.(version, text);
-  };
   useFocusReturn();
   const [open, setOpen] = useState(first);
   const versions = useRead('listMappingVersions', { connection, limit: 200 });
+  const restore = (number: number) => {
+    onClose();
+    onRestore?.(number);
+  };
   return (
     <Drawer
       opened
@@ -53,78 +52,81 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
       size="lg"
       title={`Versions of the mapping of ${connection}`}
     >
-      <Loaded query={versions}>
-        {(data) => (
-          <Rows
-            label="Versions"
-            rows={data.versions}
-            keyOf={({ number }) => String(number)}
-            empty="No mapping has been in force yet."
-            columns={[
-              {
-                label: 'Version',
-                cell: ({ number }) => (
-                  <Group gap="xs" wrap="nowrap">
-                    <Anchor
-                      component="button"
-                      aria-expanded={open === number}
-                      onClick={() => setOpen(open === number ? undefined : number)}
-                    >
-                      {number}
-                    </Anchor>
-                    {number === data.versions[0]?.number && (
-                      <Badge variant="light" style={{ flexShrink: 0 }}>
-                        in force
-                      </Badge>
-                    )}
-                  </Group>
-                ),
-              },
-              {
-                label: 'Change',
-                cell: (version) => (
-                  <>
-                    by {originOf(version)}, <Time at={version.appliedAt} /> ·{' '}
-                    {countText(version.rules, 'rule')}
-                    {open === version.number && (
-                      <VersionDetails
-                        {...{ connection, number: version.number }}
-                        onRestore={canRestore && version !== data.versions[0] ? restore : undefined}
-                      />
-                    )}
-                  </>
-                ),
-              },
-            ]}
-          />
-        )}
-      </Loaded>
+      <LoadedRows
+        label="Versions"
+        query={versions}
+        rowsOf={(data) => data.versions.map((one, index) => ({ ...one, isInForce: index === 0 }))}
+        keyOf={({ number }) => String(number)}
+        empty="No mapping has been in force yet."
+        columns={[
+          { label: 'Version', cell: ({ number }) => number, width: '13%' },
+          {
+            label: 'When and who',
+            cell: (version) => (
+              <>
+                <Time at={version.appliedAt} /> by {originOf(version)}
+              </>
+            ),
+            width: '30%',
+          },
+          {
+            label: 'What',
+            cell: ({ number, changes }) => (
+              <>
+                <Anchor
+                  component="button"
+                  aria-expanded={open === number}
+                  onClick={() => setOpen(open === number ? undefined : number)}
+                >
+                  {changesText(changes)}
+                </Anchor>
+                {open === number && <VersionDifference {...{ connection, number }} />}
+              </>
+            ),
+            width: '35%',
+          },
+          {
+            label: 'Restore',
+            cell: ({ number, isInForce }) =>
+              isInForce ? (
+                <Dim>in force</Dim>
+              ) : (
+                canRestore && (
+                  <Button
+                    size="compact-sm"
+                    aria-haspopup="dialog"
+                    aria-label={`Restore version ${number}…`}
+                    onClick={() => restore(number)}
+                  >
+                    Restore…
+                  </Button>
+                )
+              ),
+            width: '22%',
+          },
+        ]}
+      />
     </Drawer>
   );
 }
 
-interface VersionDetailsProps {
-  connection: string;
-  number: number;
-  onRestore: Restore | undefined;
+/** What a version has changed, in a line. */
+function changesText({
+  addedRules,
+  removedRules,
+  members,
+}: Result<'listMappingVersions'>['versions'][number]['changes']) {
+  const parts = [
+    ...(addedRules > 0 ? [`${countText(addedRules, 'rule')} added`] : []),
+    ...(removedRules > 0 ? [`${countText(removedRules, 'rule')} removed`] : []),
+    ...(members.length > 0 ? [`${members.join(', ')} changed`] : []),
+  ];
+  return parts.length > 0 ? parts.join(', ') : 'no rule changed';
 }
 
-function VersionDetails({ connection, number, onRestore }: VersionDetailsProps) {
+function VersionDifference({ connection, number }: { connection: string; number: number }) {
   const version = useRead('readMappingVersion', { connection, version: String(number) });
-  return (
-    <Loaded query={version}>
-      {({ text, difference }) => (
-        <Stack gap="xs" mt="xs">
-          <Difference difference={difference} />
-          {onRestore && (
-            <Button aria-haspopup="dialog" onClick={() => onRestore(number, text)} w="fit-content">
-              Restore version {number}…
-            </Button>
-          )}
-        </Stack>
-      )}
-    </Loaded>
-  );
+  return <Loaded query={version}>{({ difference }) => <Difference difference={difference} />}</Loaded>;
 }
 
 /** The differences between one version and the one before it, one in each line. */
