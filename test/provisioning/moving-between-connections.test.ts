@@ -163,6 +163,27 @@ test('a person who moves ends up active if the archive is carried out between th
     expect((await fixture.identity(back.id, 'other')).travelId).toBe(travelers(fixture)[0]?.id);
   }, more));
 
+test('a person who moves ends up active if the archive is carried out between the read and the takeover', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, store } = fixture;
+    const ada = await bridge.users.create('default', person('Ada'));
+    travel.faultFor = ({ verb }) => (verb === 'read' ? { kind: 'unavailable', text: 'refused' } : undefined);
+    await bridge.users.remove('default', ada.id);
+    travel.faultFor = () => undefined;
+    const { held, reached, release } = holdFirstCall(store.identities.isErased);
+    store.identities.isErased = held;
+    const creation = bridge.users.create('other', person('Ada', { userName: 'a' }));
+    await reached;
+    await fixture.reconcileAfter(2_000);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: true })]);
+    release();
+    const back = await creation;
+    await fixture.waitForLeases();
+    await reconcileUntilIdle(fixture);
+    expect(travelers(fixture)).toEqual([expect.objectContaining({ archived: false })]);
+    expect((await fixture.identity(back.id, 'other')).travelId).toBe(travelers(fixture)[0]?.id);
+  }, more));
+
 test('an administrator who moves is held', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;

@@ -16,21 +16,25 @@ import { type TravelerGone, updateTraveler } from '../update/update-traveler.ts'
 
 export type Release = Extract<IdentityChange, { kind: 'giveUpTraveler' }>;
 
+/** Commits the link, and makes the traveler agree with the user. `from` takes the traveler away from a leaver. */
 export function* announceLink(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { traveler, applied, from }: { traveler: TravelUser; applied: AppliedFields; from?: Release },
 ): Program<ReconcileResult | TravelerGone | 'taken'> {
-  const linked = withObservedTraveler(context, withLinkedTraveler(draft, traveler, applied), traveler);
+  const begun = withLinkedTraveler(draft, traveler, applied);
+  // The last attempt at a leaver may have ended after this traveler was read, so it is read again.
+  const linked = from ? { ...begun, observed: undefined } : withObservedTraveler(context, begun, traveler);
   const { creating, readAgainAt, progress } = linked;
   // The link is committed before the first PATCH: if two identities find one traveler at once, only one may change it.
   const announcement = { travelId: traveler.id, applied, creating, readAgainAt, progress, from };
   const link = yield* perform('announce', announcement);
   if (link === 'taken') return 'taken';
   if (link === 'lost') return endInFailure(draft, leaseLostFailure);
-  if (Object.keys(applied).length === 0) return yield* updateTraveler(context, linked, { isFresh: true });
+  const isFresh = from === undefined;
+  if (Object.keys(applied).length === 0) return yield* updateTraveler(context, linked, { isFresh });
   const again = translatedAgain(context, linked);
-  return yield* updateTraveler(again.context, again.draft, { isFresh: true });
+  return yield* updateTraveler(again.context, again.draft, { isFresh });
 }
 
 /**
