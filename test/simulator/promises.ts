@@ -165,8 +165,9 @@ function expectedEverywhere(rest: Rest, { person: { current }, traveler }: Linke
       isUnknown ? open : field === 'email' && typeof value === 'string' ? value.toLowerCase() : value,
     ];
   });
-  // The address of an archived traveler is what others leave to it.
-  const others = traveler.archived ? ruled.filter(([field]) => field !== 'email') : ruled;
+  // The address of an archived traveler is what others leave to it. One who has left stays parked, also if the traveler is un-archived by hand.
+  const isParked = !current.wanted.active && traveler.email.endsWith('@jetbridge.invalid');
+  const others = traveler.archived || isParked ? ruled.filter(([field]) => field !== 'email') : ruled;
   return [
     ...others,
     ['archived', current.wanted.active ? 'false' : open],
