@@ -96,6 +96,7 @@ export const overviewOperations = {
         people: z.object({
           total: count,
           ...{ synced: count, dirty: count, pending: count, refused: count, held: count },
+          unmanaged: count.describe('People in step whom no identity provider has sent; not in `total`'),
         }),
         keptActive: count.describe('People whose departure an admin has discarded; nothing waits for them'),
         findings: z.object({
@@ -172,7 +173,11 @@ async function readOverview(deps: ServiceDeps, reader: ActivityReader) {
   const { conditions, facts } = await deps.conditions.read(summaries);
   return {
     ...{ ...describeState({ ...facts, conditions }), conditions },
-    ...{ people: { total, ...states }, findings: sumFindings(summaries), connections },
+    ...{
+      people: { total, ...states, unmanaged: sum(summaries.map((one) => one.unmanaged)) },
+      findings: sumFindings(summaries),
+      connections,
+    },
     keptActive: sum(summaries.map((summary) => summary.keptActive)),
     held: held.map(({ count, ...hold }) => ({ ...hold, people: count })),
     ...(isFirst ? { steps: await readSteps(deps, activity) } : {}),

@@ -5,6 +5,7 @@ import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
 import type { AlarmCount } from '../provisioning/holds/holds.ts';
 import type { ForeignValues } from '../provisioning/import/foreign-values.ts';
 import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
+import { stateNamesText } from '../provisioning/people/person-texts.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { LiveReplicas } from '../store/queues/live-replicas.ts';
@@ -60,7 +61,7 @@ export function registerStoreGauges(
 ): void {
   registerGauge(metrics, {
     name: 'jetbridge_identities',
-    help: 'SCIM users by connection and state; dirty ones are on their way to the travel service.',
+    help: `SCIM users by connection and state: ${stateNamesText}.`,
     labels: ['connection', 'state'],
     read: () => reconcileQueue.countByState(),
   });

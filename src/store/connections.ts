@@ -4,6 +4,7 @@ import type { ConnectionMode } from '../provisioning/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { markWaitersDirty } from './identities/delete-identities.ts';
 import { countGroups, countIdentities, readCounter } from './lists/list-counters.ts';
+import { readOwnTravelId } from './queues/background-tasks.ts';
 import { countServers } from './queues/replicas.ts';
 import type { Database } from './sql/database.ts';
 import type { Dialect } from './sql/dialect.ts';
@@ -81,9 +82,10 @@ export async function readStoredConnections(
       .where('lease_until', '>', dialect.now(now))
       .executeTakeFirst();
     const servers = serving.get(id) ?? 0;
+    const own = await readOwnTravelId(db, scope);
     connections.push({
       ...{ id, account, linked: counts.linked, servers, isInUse: servers > 0 || leased !== undefined },
-      people: (await readCounter(db, scope, 'live')).count,
+      people: (await readCounter(db, scope, own === undefined ? 'live' : { liveExcept: own })).count,
       tombstones: (await readCounter(db, scope, 'dead')).count,
       groups: (await readCounter(db, scope, 'group')).count,
     });

@@ -28,14 +28,19 @@ describe('with the embedded travel service', () => {
       connections: [{ id: 'default', waiting: 0, mappingFaults: 0 }],
     });
     expect(before.connections[0].lastRequest).toBeUndefined();
-    // The administrator of the travel service is imported.
-    await eventually(async () => expect((await viewer('GET', '/overview')).body.people.total).toBe(1));
+    // The service's own admin is imported, and is no person.
+    await eventually(async () =>
+      expect((await viewer('GET', '/overview')).body.connections[0].lastImport?.read).toBe(1),
+    );
+    expect((await viewer('GET', '/overview')).body.people).toMatchObject({ total: 0, unmanaged: 0 });
+    expect((await viewer('GET', '/people')).body.people).toEqual([]);
+    expect((await viewer('GET', '/people/search?text=admin@jetbridge.local')).body.people).toEqual([]);
     const { send } = scimClient(service.url, service.scimToken);
     expect((await send('POST', '/Users', user('ada'))).status).toBe(201);
     const after = (await viewer('GET', '/overview')).body;
     expect(after).toMatchObject({
-      ...{ state: 'inStep', sentence: 'All 2 people are in step with the travel service.' },
-      people: { total: 2, synced: 2, dirty: 0, pending: 0, refused: 0, held: 0 },
+      ...{ state: 'inStep', sentence: 'The only person is in step with the travel service.' },
+      people: { total: 1, synced: 1, dirty: 0, pending: 0, refused: 0, held: 0 },
       ...{ findings: { kinds: [], isCut: false }, held: [] },
     });
     expect(after.steps).toBeUndefined();
@@ -53,8 +58,8 @@ describe('with the embedded travel service', () => {
     const { body } = await viewer('GET', '/overview');
     expect(body).toMatchObject({
       state: 'attention',
-      sentence: '3 of 4 people are in step with the travel service; 1 lacks data.',
-      people: { total: 4, synced: 3, pending: 1 },
+      sentence: '2 of 3 people are in step with the travel service; 1 is incomplete.',
+      people: { total: 3, synced: 2, pending: 1, unmanaged: 0 },
     });
     const listed = async (code: string) =>
       (await viewer('GET', `/people?finding=${code}`)).body.people.length;

@@ -29,7 +29,7 @@ test('a connection is added on the page, a policy of it is changed, and it is re
   await page.getByRole('button', { name: 'Put it in force' }).click();
   await policies.getByText('When more than 7 people and more than 5 %').waitFor();
   await page.getByRole('button', { name: 'Remove…' }).click();
-  await page.getByText(/^\d (person|people), 0 deleted users and 0 groups go/).waitFor();
+  await page.getByText(/^\d (person|people), 0 deleted people and 0 groups go/).waitFor();
   await page.getByRole('button', { name: 'Remove okta' }).click();
   await page.getByRole('heading', { level: 1, name: 'Connect', exact: true }).waitFor();
   await page.getByRole('link', { name: 'okta', exact: true }).waitFor({ state: 'detached' });

@@ -29,7 +29,7 @@ async function download(page: Page): Promise<string[]> {
 
 test('a click on a kind of finding shows its values, and one on a value the people, who are downloaded and reconciled', async () => {
   const { page, faults } = await fixture.signIn();
-  await page.getByRole('link', { name: '3', exact: true }).click();
+  await page.getByRole('region', { name: 'Findings' }).getByRole('link', { name: '3' }).click();
   await page.getByRole('heading', { name: 'Findings by value' }).waitFor();
   const values = page.getByRole('table', { name: 'Findings by value' });
   await values.getByRole('row', { name: /CC-999.*2 people.*cost center unknown.*costCenterId/ }).waitFor();
@@ -48,10 +48,10 @@ test('a click on a kind of finding shows its values, and one on a value the peop
   expect(names?.startsWith('\ufeffconnection,id,userName,')).toBe(true);
   expect(people.map((line) => line.split(',')[3])).toEqual(['Zoë ada', 'Zoë bob', undefined]);
 
-  await page.getByRole('button', { name: 'Reconcile these…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Reconcile 2 people?' });
+  await page.getByRole('button', { name: 'Bring these up to date…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Bring 2 people up to date?' });
   expect(await accessibilityFaults(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Reconcile 2 people' }).click();
+  await dialog.getByRole('button', { name: 'Bring 2 people up to date' }).click();
   await page.getByText('2 people are brought up to date now.').waitFor();
   await page.keyboard.press('Escape');
 

@@ -178,7 +178,7 @@ test('the filters are in the address, which shows the same people again', async 
   const { page } = await openPeople();
   await page.getByRole('link', { name: 'Grace Hopper' }).waitFor();
   await page.getByRole('combobox', { name: 'State' }).click();
-  await page.getByRole('option', { name: 'no traveler' }).click();
+  await page.getByRole('option', { name: 'incomplete' }).click();
   await page.getByRole('link', { name: 'Grace Hopper' }).waitFor({ state: 'detached' });
   expect(page.url()).toMatch(/\/admin\/people\/?\?state=pending$/);
   await page.reload();

@@ -204,7 +204,7 @@ describe('--json', () => {
     'mapping restore': { args: () => ['1', '--yes'], member: 'outcome' },
     'people list': { member: 'userName' },
     'people findings': { member: 'value' },
-    'people reconcile': { args: () => ['--connection', 'default', '--yes'], member: 'people' },
+    'people update': { args: () => ['--connection', 'default', '--yes'], member: 'people' },
     'people send-again': { args: () => ['ada@corp.example', '--yes'], member: 'people' },
     'people join': { args: () => ['nobody', 'ada@corp.example', '--yes'], code: 1 },
     explain: { args: () => ['ada@corp.example'], member: 'verdict' },

@@ -88,7 +88,7 @@ test('all connections in the database are listed, whether or not the settings ha
       .slice(1, -1)
       .map((cell) => cell.trim());
   expect(cells(head)).toEqual([
-    ...['connection', 'from', 'mode', 'people', 'tombstones', 'groups', 'travelers linked'],
+    ...['connection', 'from', 'mode', 'people', 'deleted', 'groups', 'travelers linked'],
   ]);
   expect(rows.map(cells)).toEqual([
     ['entra', 'settings file', 'live', '0', '0', '0', '0'],
@@ -147,7 +147,7 @@ test('a forgotten connection leaves its travelers unchanged, and another connect
   expect(await runCommandLine(['connections', 'forget', 'okta'], environment('entra'), { ask })).toEqual({
     ...{ code: 0, out: 'forgotten\n' },
     err: [
-      'The connection okta (travel account embedded) has 1 person, 1 tombstone and 0 groups.',
+      'The connection okta (travel account embedded) has 1 person, 1 deleted person and 0 groups.',
       'They go, with its tokens and OAuth clients. 2 travelers become free for the other connections of the account; no traveler is changed.',
       '',
     ].join('\n'),
@@ -257,7 +257,7 @@ test('without a terminal the numbers are printed, and it exits with 2 unless --y
   const refused = await runCommandLine(['connections', 'forget', 'okta'], env);
   expect(refused).toMatchObject({ code: 2, out: '' });
   expect(refused.err).toMatch(
-    /has 1 person, 1 tombstone and 0 groups[\s\S]*error: give --yes where nobody can be asked/,
+    /has 1 person, 1 deleted person and 0 groups[\s\S]*error: give --yes where nobody can be asked/,
   );
   const listed = await runCommandLine(['connections', 'list'], env);
   expect(listed).toMatchObject({ code: 0, err: '' });

@@ -41,7 +41,7 @@ async function refusalOf(...args: string[]): Promise<string> {
 test('a person who is in step is explained by userName, with the rule and value of each field', async () => {
   const id = await provision('ada@corp.example', { name: { givenName: 'Ada', familyName: 'King' } });
   const text = await explain('ADA@corp.example');
-  expect(text).toMatch(/^ada@corp\.example: synced\.\nConnection default; last change by the identity/);
+  expect(text).toMatch(/^ada@corp\.example: in step\.\nConnection default; last change by the identity/);
   expect(text).toContain('\n\nNo findings.\n\nFields\n');
   expect(text).toContain('  firstName: Ada\n    rule           default rule name.givenName\n');
   expect(text).toContain(`\n  SCIM id   ${id}\n`);
@@ -50,7 +50,7 @@ test('a person who is in step is explained by userName, with the rule and value 
 test('a person without a traveler is explained by the reason, with the remedy', async () => {
   await provision('bob');
   const text = await explain('bob');
-  expect(text).toMatch(/^bob: no traveler, because /);
+  expect(text).toMatch(/^bob: incomplete, because /);
   expect(text).toContain('    → ');
   expect(text).toMatch(/traveler +none/);
 });
@@ -58,7 +58,7 @@ test('a person without a traveler is explained by the reason, with the remedy', 
 test('a value that is left out is a finding, and its field shows what the IdP said and the rule', async () => {
   await provision('cyd@corp.example', { phoneNumbers: [{ value: '+33 6', type: 'mobile' }] });
   const text = await explain('cyd@corp.example');
-  expect(text).toMatch(/^cyd@corp\.example: synced, with 1 finding\.\n/);
+  expect(text).toMatch(/^cyd@corp\.example: in step, with 1 finding\.\n/);
   expect(text).toMatch(/ {2}phoneNumber \+33 6: .* \[phoneUnreadable\]\n {4}→ /);
   expect(text).toMatch(
     / {2}phoneNumber: left out, see the findings\n {4}IdP said +\+33 6\n {4}rule +default rule phoneNumbers/,

@@ -6,7 +6,7 @@ import type { Finding } from '../../src/translator/translation.ts';
 function person(id: string, ...found: Finding[]): ListedPerson {
   return {
     ...{ connection: 'okta', id, userName: `${id}@corp.example`, name: '', state: 'synced', findings: found },
-    ...{ isActive: true, isDeleted: false, lastModified: 0 },
+    ...{ isUnmanaged: false, isActive: true, isDeleted: false, lastModified: 0 },
   };
 }
 

@@ -30,7 +30,7 @@ export function addConnectionCommands(program: CliCommand): void {
   connections
     .command('list')
     .description(
-      'list them, each with what it is from, and its numbers of people, tombstones, groups and linked travelers',
+      'list them, each with what it is from, and its numbers of people, deleted people, groups and linked travelers',
     )
     .option('--json', 'one JSON object for each connection')
     .examples('connections list')
@@ -111,7 +111,7 @@ async function listConnections(shell: Shell, operator: Operator, { json }: JsonF
     from: ({ source }: ConnectionRecord) => (source ? sourceTexts[source] : '–'),
     mode: ({ mode }: ConnectionRecord) => mode,
     people: ({ people }: ConnectionRecord) => people,
-    tombstones: ({ tombstones }: ConnectionRecord) => tombstones,
+    deleted: ({ tombstones }: ConnectionRecord) => tombstones,
     groups: ({ groups }: ConnectionRecord) => groups,
     'travelers linked': ({ linked }: ConnectionRecord) => linked,
   });
@@ -128,7 +128,7 @@ async function forgetConnection(shell: Shell, operator: Operator, { id, flags }:
   if (keptBecause !== undefined) throw new Refused(keptBecause);
   const numbers = [
     countText(people, 'person', 'people'),
-    countText(tombstones, 'tombstone'),
+    countText(tombstones, 'deleted person', 'deleted people'),
     countText(groups, 'group'),
   ];
   shell.printError(

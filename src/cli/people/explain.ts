@@ -3,13 +3,13 @@ import { personOperations } from '../../operations/people/person.ts';
 import {
   decidingRules,
   fieldName,
-  IMPORTED_TEXT,
   idpValue,
   originTexts,
   referenceTexts,
   ruleDetails,
   standingTexts,
-  statusTexts,
+  statusWord,
+  UNMANAGED_TEXT,
   valueText,
 } from '../../provisioning/people/person-texts.ts';
 import type { CliCommand } from '../command.ts';
@@ -68,11 +68,12 @@ export function explanationText(explanation: Explained): string {
   ].join('\n\n');
 }
 
-function headText({ userName, isDeleted, verdict, findings, lastModified, connection }: Explained): string {
+function headText(explanation: Explained): string {
+  const { userName, isDeleted, state, verdict, findings, lastModified, connection } = explanation;
   const { status, because, since, until } = verdict;
   const count = findings.length === 1 ? 'with 1 finding' : `with ${findings.length} findings`;
   const parts = [
-    `${statusTexts[status]}${until === undefined ? '' : ` until ${formatMinute(until)} (UTC)`}`,
+    `${statusWord(status, state)}${until === undefined ? '' : ` until ${formatMinute(until)} (UTC)`}`,
     ...(because === undefined ? [] : [`because ${escapeLine(because)}`]),
     ...(because === undefined && findings.length > 0 ? [count] : []),
   ];
@@ -80,7 +81,7 @@ function headText({ userName, isDeleted, verdict, findings, lastModified, connec
   const changed = `Connection ${connection}; last change by the identity provider ${formatMinute(lastModified)} (UTC).`;
   return [
     `${escapeLine(userName)}${isDeleted ? ' (deleted)' : ''}: ${parts.join(', ')}.${begun}`,
-    status === 'imported' ? `${IMPORTED_TEXT} Connection ${connection}.` : changed,
+    status === 'imported' ? `${UNMANAGED_TEXT} Connection ${connection}.` : changed,
   ].join('\n');
 }
 

@@ -5,7 +5,8 @@ import { describeState } from '../../provisioning/conditions/describe-state.ts';
 import { type Identity, isInactive } from '../../provisioning/identity.ts';
 import { findingValueColumns } from '../../provisioning/people/finding-values.ts';
 import { findPredecessor } from '../../provisioning/people/join-people.ts';
-import { findingCodes, peopleColumns } from '../../provisioning/people/people.ts';
+import { findingCodes, type ListedPerson, peopleColumns } from '../../provisioning/people/people.ts';
+import { statusOfListed, statusWord } from '../../provisioning/people/person-texts.ts';
 import type { CliCommand } from '../command.ts';
 import { Refused, WrongUse } from '../exit-code.ts';
 import { downloadPages, listPages, type Operator, withOperations } from '../operations.ts';
@@ -35,13 +36,13 @@ const { query: listQuery } = peopleOperations.listPeople;
 const { query: findingQuery } = peopleOperations.downloadFindingValues;
 const { body: filters } = peopleOperations.reconcilePeople;
 
-/** Adds the commands `people list`, which is the default, `people findings`, `people reconcile`, `people send-again` and `people join`. */
+/** Adds the commands `people list`, which is the default, `people findings`, `people update`, `people send-again` and `people join`. */
 export function addPeopleCommand(program: CliCommand): void {
   const people = program.command('people').description('the people of all connections');
   refuseUnknownCommands(people);
   addListCommand(people);
   addFindingsCommand(people);
-  addReconcileCommand(people);
+  addUpdateCommand(people);
   addSendAgainCommand(people);
   addJoinCommand(people);
 }
@@ -64,13 +65,17 @@ function addListCommand(people: CliCommand): void {
         if (!csv && !json) shell.printError(await stateSentence(operator));
         const list = [peopleOperations, 'listPeople', 'people'] as const;
         await printList(shell, flags, listPages(operator, list, input, rowLimit(flags) + 1), {
-          columns: peopleColumns,
+          columns: csv ? peopleColumns : { ...peopleColumns, state: stateWord },
           table: ['userName', 'name', 'state', 'hold', 'active', 'findings', 'lastChange', 'connection'],
           none: 'There are no such people.',
           hint: '"npx jetbridge explain PERSON" tells why.',
         });
       }),
     );
+}
+
+function stateWord(person: ListedPerson): string {
+  return statusWord(statusOfListed(person), person.state);
 }
 
 /** The first sentence of the page's Overview. */
@@ -100,22 +105,22 @@ function addFindingsCommand(people: CliCommand): void {
     );
 }
 
-function addReconcileCommand(people: CliCommand): void {
+function addUpdateCommand(people: CliCommand): void {
   const command = people
-    .command('reconcile')
+    .command('update')
     .description('bring the travelers of people up to date now; a running server does the rest')
     .requiredOption('--connection <id>', 'the connection of the people');
   addChangeFlags(addInputOptions(command, filters, filterOptions))
     .examples(
-      'people reconcile --connection default --state refused',
-      'people reconcile --connection default --finding costCenterUnknown --value CC-999 --yes',
+      'people update --connection default --state refused',
+      'people update --connection default --finding costCenterUnknown --value CC-999 --yes',
     )
     .runs((shell, { yes, json, ...input }: ChangeFlags & z.input<typeof filters>) =>
       withOperations(shell, async ({ call }) => {
         const counted = await call(peopleOperations, 'countSelectedPeople', input);
         if (counted.people === 0) throw new Refused('There are no such people.');
         const count = `${counted.isMore ? 'more than ' : ''}${countText(counted.people, 'person', 'people')}`;
-        await confirmChange(shell, `Reconcile ${count} of connection ${input.connection}?`, { yes });
+        await confirmChange(shell, `Bring ${count} of connection ${input.connection} up to date?`, { yes });
         const result = await call(peopleOperations, 'reconcilePeople', input);
         printResult(shell, { json }, result, () => dueText(result));
       }),

@@ -57,8 +57,10 @@ const listedPerson = z
 export type ListedHeldPerson = z.input<typeof listedPerson>;
 
 const progress = {
-  people: count.describe('The number of people who are reconciled because of the decision'),
-  left: count.describe('The number of them who are not reconciled yet'),
+  people: count.describe(
+    'The number of people whose travelers are brought up to date because of the decision',
+  ),
+  left: count.describe('The number of them who still wait'),
 };
 
 const decision = z.int().min(1).describe('The number of a decision, by which its people are listed');

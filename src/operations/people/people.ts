@@ -10,6 +10,7 @@ import {
   peopleSorts,
   toListedPerson,
 } from '../../provisioning/people/people.ts';
+import { stateNamesText } from '../../provisioning/people/person-texts.ts';
 import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
 import { batches, yieldToEventLoop } from '../../store/sql/queries.ts';
@@ -28,9 +29,10 @@ const person = z
     id: z.string(),
     userName: z.string(),
     name: z.string().describe('Empty if the user has none'),
-    state: z.enum(identityStates),
+    state: z.enum(identityStates).describe(stateNamesText),
     holdCause: z.enum(holdCauses).optional(),
     travelId: optionalText,
+    isUnmanaged: z.boolean().describe('True if no identity provider has sent the person'),
     isActive: z.boolean(),
     isDeleted: z.boolean(),
     findings: z.array(finding),
@@ -46,6 +48,7 @@ const peopleCounts = z
     connection: z.string(),
     people: count,
     states: z.object({ synced: count, dirty: count, pending: count, refused: count, held: count }),
+    unmanaged: count.describe('People in step whom no identity provider has sent'),
     findings: z.array(z.object({ code: z.string(), people: count })),
     areFindingsCut: z.boolean().describe('True if only the first 20,000 people with findings were counted'),
   })
@@ -56,7 +59,10 @@ export type PeopleCounts = z.input<typeof peopleCounts>;
 /** The filters of lists of people. */
 const filters = {
   connection: text.optional(),
-  state: z.enum(identityStates).optional().describe('Only people in this state'),
+  state: z
+    .enum([...identityStates, 'unmanaged'])
+    .optional()
+    .describe(`Only people in this state: ${stateNamesText}, or unmanaged`),
   finding: text.optional().describe('The code of a finding'),
   field: text.optional().describe('The field of that finding'),
   value: text.optional().describe('The value of that finding, as the counts of findings have it'),
@@ -292,8 +298,8 @@ async function countSelected(filters: Filters, deps: OperationDeps) {
   return { people, withFindings, isMore: false };
 }
 
-function countAll({ states }: PeopleSummary): number {
-  return Object.values(states).reduce((sum, people) => sum + people, 0);
+function countAll({ states, unmanaged }: PeopleSummary): number {
+  return Object.values(states).reduce((sum, people) => sum + people, unmanaged);
 }
 
 /** Reads the people whom filters select; undefined if they are too many to be reconciled. */
@@ -330,9 +336,9 @@ async function* inTurns(pages: ListedPerson[][]): AsyncGenerator<ListedPerson[]>
 }
 
 function toCounts(summary: PeopleSummary) {
-  const { connection, states, findings, areFindingsCut } = summary;
+  const { connection, states, unmanaged, findings, areFindingsCut } = summary;
   return {
-    ...{ connection, states, areFindingsCut },
+    ...{ connection, states, unmanaged, areFindingsCut },
     people: countAll(summary),
     findings: [...findings].map(([code, people]) => ({ code, people })),
   };
@@ -357,7 +363,13 @@ async function search(text: string, deps: OperationDeps): Promise<ListedPerson[]
   const add = (people: ListedPerson[]) => {
     for (const person of people) if (!found.has(keyOf(person))) found.set(keyOf(person), person);
   };
-  add((await findPeople(store, connections, text)).map(toListedPerson));
+  for (const connection of connections) {
+    const own = await store.people.findOwnTravelId(connection);
+    const named = (await findPeople(store, [connection], text)).map(toListedPerson);
+    add(
+      named.filter(({ isUnmanaged, travelId }) => !isUnmanaged || travelId === undefined || travelId !== own),
+    );
+  }
   for (const find of [store.people.findByPrefix, store.people.findByText])
     for (const connection of connections)
       if (found.size < MAX_FOUND) add(await find(connection, text, MAX_FOUND));

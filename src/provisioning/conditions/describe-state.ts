@@ -1,4 +1,5 @@
 import { type IdentityState, identityStates } from '../identity.ts';
+import { stateWords, UNMANAGED } from '../people/person-texts.ts';
 import type { Condition, ConditionKind } from './conditions.ts';
 import type { StoredFacts } from './facts.ts';
 import { countText, numberText, peopleText } from './texts.ts';
@@ -54,26 +55,31 @@ function peopleSentence(
     'dirty',
   );
   const of = (state: IdentityState) => sumOf(summaries, state);
+  const told = (state: IdentityState) =>
+    of(state) > 0 && `${countText(of(state), 'is', 'are')} ${stateWords[state]}`;
   const open = [
     inShadow.length > 0 && `${countText(planned, 'is', 'are')} planned in shadow mode, where nothing is sent`,
     failing > 0 && `${countText(failing, 'waits', 'wait')} after a failed attempt`,
-    of('held') > 0 && `${countText(of('held'), 'is', 'are')} held`,
-    of('refused') > 0 && `${countText(of('refused'), 'is', 'are')} refused`,
-    of('pending') > 0 && `${countText(of('pending'), 'lacks', 'lack')} data`,
+    ...(['held', 'refused', 'pending'] as const).map(told),
   ].filter((part) => part !== false);
   const total = identityStates.reduce((sum, state) => sum + of(state), 0);
-  const inStep = `${numberText(of('synced'))} of ${peopleText(total)} ${of('synced') === 1 ? 'is' : 'are'} in step with the travel service`;
+  const inStep = `${numberText(of('synced'))} of ${peopleText(total)} ${of('synced') === 1 ? 'is' : 'are'} ${stateWords.synced} with the travel service`;
   if (open.length > 0) return { isOpen: true, sentence: `${inStep}; ${open.join(', ')}.` };
   if (of('dirty') > 0)
     return {
       isOpen: false,
-      sentence: `The changes of ${peopleText(of('dirty'))} are on their way to the travel service.`,
+      sentence: `${peopleText(of('dirty'))} ${of('dirty') === 1 ? 'is' : 'are'} ${stateWords.dirty}: their changes are on the way to the travel service.`,
     };
   const all = total === 1 ? 'The only person is' : `All ${peopleText(total)} are`;
   const withFindings = summaries.reduce((sum, one) => sum + one.withFindings, 0);
   const more = summaries.some(({ areFindingsCut }) => areFindingsCut) ? 'more than ' : '';
   const findings = withFindings > 0 ? `; ${more}${countText(withFindings, 'has', 'have')} findings` : '';
-  return { isOpen: false, sentence: `${all} in step with the travel service${findings}.` };
+  const others = summaries.reduce((sum, one) => sum + one.unmanaged, 0);
+  const unmanaged = others > 0 ? `; ${countText(others, 'is', 'are')} ${UNMANAGED}` : '';
+  return {
+    isOpen: false,
+    sentence: `${all} ${stateWords.synced} with the travel service${findings}${unmanaged}.`,
+  };
 }
 
 function sumOf(summaries: Summaries, state: IdentityState): number {

@@ -3,9 +3,12 @@ import { similarWords } from '../../translator/mapping/mapping-faults.ts';
 import type { Finding } from '../../translator/translation.ts';
 import { type HoldCause, type Identity, type IdentityState, userNameOf } from '../identity.ts';
 
+/** The states by which people are selected. Those whom no identity provider has sent are `unmanaged` as long as they are in step. */
+export type ListedState = IdentityState | 'unmanaged';
+
 /** Selects people. Members that are left out select everything. */
 export interface PeopleFilter {
-  state?: IdentityState | undefined;
+  state?: ListedState | undefined;
   /** The code of a finding. With `field` and `value`, one finding has all of them. */
   finding?: string | undefined;
   /** The field of a finding. */
@@ -142,6 +145,8 @@ export interface ListedPerson {
   state: IdentityState;
   holdCause?: HoldCause | undefined;
   travelId?: string | undefined;
+  /** True if no identity provider has sent the person. */
+  isUnmanaged: boolean;
   isActive: boolean;
   isDeleted: boolean;
   findings: Finding[];
@@ -222,6 +227,8 @@ export interface People {
   findByText(connection: string, text: string, limit: number): Promise<ListedPerson[]>;
   /** Returns the id of a person whom an IdP has sent, if possible one who was changed lately; undefined if all were imported. */
   findExample(connection: string): Promise<string | undefined>;
+  /** Returns the traveler whose credential the bridge uses: as long as no IdP sends it, it is no person, and no list has it. */
+  findOwnTravelId(connection: string): Promise<string | undefined>;
   /** Counts the people whom the scope of the mapping leaves out, by connection; those without such people are left out. */
   countOutOfScope(): Promise<{ connection: string; count: number }[]>;
 }
@@ -285,6 +292,7 @@ export function toListedPerson(identity: Identity): ListedPerson {
     name: displayNameOf(desired),
     ...(hold && { holdCause: hold.cause }),
     ...(travelId === undefined ? {} : { travelId }),
+    isUnmanaged: !identity.claimed && deletedAt === undefined,
     isActive: isActive(desired),
     isDeleted: deletedAt !== undefined,
     ...(nextAttemptAt === undefined ? {} : { nextAttemptAt }),

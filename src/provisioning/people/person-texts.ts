@@ -1,24 +1,73 @@
 import type { TraceEntry } from '../../translator/translation.ts';
+import type { IdentityState } from '../identity.ts';
 import type { FieldStanding } from './explain-fields.ts';
 import type { ExplainedReference, PersonStatus } from './explain-person.ts';
 
-// The words in which the page and the commands explain a person. The file imports nothing, because it is in the page, too.
+// The words in which the page, commands, alerts and metrics tell of people. The file imports nothing, because it is in the page, too.
 
-/** The status of a person in a word or two. */
-export const statusTexts = {
-  synced: 'synced',
-  archived: 'archived',
-  noTraveler: 'no traveler',
-  waiting: 'waiting',
-  held: 'held',
+/** The one word for each state. The API, metrics and filters have the states by their own names. */
+export const stateWords = {
+  synced: 'in step',
+  dirty: 'waiting',
+  pending: 'incomplete',
   refused: 'refused',
+  held: 'held',
+} satisfies Record<IdentityState, string>;
+
+/** The word for people whom no identity provider has sent. */
+export const UNMANAGED = 'unmanaged';
+
+/** The meaning of the names of states, for descriptions of the API and of metrics. */
+export const stateNamesText = Object.entries(stateWords)
+  .map(([name, word]) => (name === word ? name : `${name} (${word})`))
+  .join(', ');
+
+/** The status of a person in a word or two. Who is archived, out of scope or without a traveler is in step, too. */
+const statusWords = {
+  synced: stateWords.synced,
+  archived: 'archived',
+  noTraveler: 'without a traveler',
+  waiting: stateWords.dirty,
+  held: stateWords.held,
+  refused: stateWords.refused,
   outOfScope: 'out of scope',
-  imported: 'imported',
+  imported: UNMANAGED,
 } satisfies Record<PersonStatus, string>;
 
+/** Returns the word for the status of a person. Who lacks a traveler for want of data is incomplete. */
+export function statusWord(status: PersonStatus, state: IdentityState): string {
+  return state === 'pending' ? stateWords.pending : statusWords[status];
+}
+
+/** The members of a listed person that decide the status. */
+interface StatedPerson {
+  state: IdentityState;
+  isUnmanaged: boolean;
+  isActive: boolean;
+  isDeleted: boolean;
+  findings: { code: string }[];
+}
+
+/** Returns the status of a person in a list. */
+export function statusOfListed({ state, ...person }: StatedPerson): PersonStatus {
+  if (state !== 'synced') return unsettledStatuses[state];
+  const has = (code: string) => person.findings.some((finding) => finding.code === code);
+  if (person.isUnmanaged) return 'imported';
+  if (has('outOfScope')) return 'outOfScope';
+  const isHere = (person.isActive && !person.isDeleted) || has('keptActive');
+  return isHere ? 'synced' : 'archived';
+}
+
+const unsettledStatuses = {
+  dirty: 'waiting',
+  pending: 'noTraveler',
+  refused: 'refused',
+  held: 'held',
+} satisfies Record<Exclude<IdentityState, 'synced'>, PersonStatus>;
+
 /** The sentence that explains the status `imported`. */
-export const IMPORTED_TEXT =
-  'The traveler was found in the travel service, and no identity provider has written the user.';
+export const UNMANAGED_TEXT =
+  'The traveler was found in the travel service, and no identity provider has sent the person.';
 
 /** How a manager that a user names stands. */
 export const referenceTexts = {
@@ -38,7 +87,7 @@ export const standingTexts = {
   notSent: 'not sent',
   notApplied: 'accepted by the travel API and not applied, see the findings',
   leftOut: 'left out, see the findings',
-  imported: 'as imported; the identity provider has not changed it since',
+  imported: 'as it was found; the identity provider has not changed it since',
   unread: 'the traveler must be read again',
   foreign: 'left to the travel service: no rule has a value',
 } satisfies Record<FieldStanding, string>;

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { IdentityState } from '../../provisioning/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { readCounter } from '../lists/list-counters.ts';
+import { readOwnTravelId } from '../queues/background-tasks.ts';
 import { countByState } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';
 import { yieldToEventLoop } from '../sql/queries.ts';
@@ -15,8 +16,10 @@ const MAX_COUNTED = 20_000;
 /** The people of one connection in numbers. */
 export interface PeopleSummary {
   connection: string;
-  /** The users that are not deleted, and the deleted ones for whom work remains, by state. */
+  /** The users that an IdP has sent and that are not deleted, and the deleted ones for whom work remains, by state. */
   states: Record<IdentityState, number>;
+  /** The people in step whom no IdP has sent, without the traveler whose credential the bridge uses. */
+  unmanaged: number;
   /** The people whose departure an admin has discarded, deleted ones included. They are counted among the synced ones, too. */
   keptActive: number;
   /** The people whose last attempt has failed, and when the oldest of their changes was written; among the first ones in the queue. */
@@ -60,14 +63,17 @@ async function readSummary(
   scope: Scope,
   unsettled: { state: string; count: number }[],
 ): Promise<PeopleSummary> {
-  const live = (await readCounter(db, scope, 'live')).count;
-  const { deleted, failing, oldest, due, claimed } = await readUnsettled(db, scope);
+  const own = await readOwnTravelId(db, scope);
+  const live = (await readCounter(db, scope, own === undefined ? 'live' : { liveExcept: own })).count;
+  const sent = (await readCounter(db, scope, 'claimed')).count;
+  const { deleted, failing, oldest, due, claimed, unsent } = await readUnsettled(db, scope);
+  const unmanaged = Math.max(0, live - sent - unsent);
   await yieldToEventLoop();
   const findings = await countFindings(db, scope);
   await yieldToEventLoop();
   const countOf = (state: string) => unsettled.find((row) => row.state === state)?.count ?? 0;
   // The counter has no deleted users, whereas the counts by state have those for whom work remains.
-  const settled = live + deleted - unsettled.reduce((sum, { count }) => sum + count, 0);
+  const settled = live - unmanaged + deleted - unsettled.reduce((sum, { count }) => sum + count, 0);
   return {
     connection: scope.connection,
     states: {
@@ -77,6 +83,7 @@ async function readSummary(
       refused: countOf('refused'),
       held: countOf('held'),
     },
+    unmanaged,
     keptActive: await countKeptActive(db, scope),
     failing: oldest === null ? undefined : { people: failing, oldest },
     waitingSince: oldest === null ? (due ?? undefined) : Math.min(oldest, due ?? oldest),
@@ -102,6 +109,8 @@ interface UnsettledCounts {
   /** The time at which the first attempt at a dirty person is due. */
   due: number | null;
   claimed: number;
+  /** The number of people whom no IdP has sent. */
+  unsent: number;
 }
 
 /**
@@ -113,11 +122,12 @@ async function readUnsettled(db: Kysely<Tables>, scope: Scope): Promise<Unsettle
   const { rows } = await sql<UnsettledCounts>`
     select count(deleted_at) as deleted, count(case when ${isFailing} then 1 end) as failing,
       min(case when ${isFailing} then last_modified end) as oldest,
-      min(case when state = 'dirty' then next_attempt_at end) as due, count(case when claimed = 1 then 1 end) as claimed
+      min(case when state = 'dirty' then next_attempt_at end) as due, count(case when claimed = 1 then 1 end) as claimed,
+      count(case when claimed = 0 and deleted_at is null then 1 end) as unsent
     from (select state, attempts, last_modified, next_attempt_at, deleted_at, claimed from identity
       where ${inScope(scope)} and state in ('dirty', 'pending', 'refused', 'held') and state <> 'synced'
       limit ${sql.lit(MAX_UNSETTLED)}) as unsettled`.execute(db);
-  return rows[0] ?? { deleted: 0, failing: 0, oldest: null, due: null, claimed: 0 };
+  return rows[0] ?? { deleted: 0, failing: 0, oldest: null, due: null, claimed: 0, unsent: 0 };
 }
 
 /** The second part of the condition is that of the index by rules. */

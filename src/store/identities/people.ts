@@ -4,6 +4,7 @@ import {
   displayNameOf,
   hasWantedFinding,
   type ListedPerson,
+  type ListedState,
   type People,
   type PeopleFilter,
   type PeoplePage,
@@ -13,6 +14,7 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { JsonObject } from '../../schema/resource.ts';
 import type { Finding } from '../../translator/translation.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
+import { readOwnTravelId } from '../queues/background-tasks.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, parseJson, yieldToEventLoop } from '../sql/queries.ts';
 import { inRange, personKeys, prefixRange, type TextRange } from '../sql/search-keys.ts';
@@ -42,6 +44,7 @@ export function people({ db, scopeOf }: Database): People {
     findByText: (connection, text, limit) =>
       readByText(db, { scope: scopeOf(connection), text: foldCase(text), limit }),
     findExample: (connection) => findExample(db, scopeOf(connection)),
+    findOwnTravelId: (connection) => readOwnTravelId(db, scopeOf(connection)),
     countOutOfScope: () => countOutOfScope(db),
   };
 }
@@ -78,7 +81,9 @@ async function countOutOfScope(db: Kysely<Tables>): Promise<{ connection: string
 }
 
 /** The states in the order by state: those first who need an admin. */
-const stateOrder = ['refused', 'held', 'pending', 'dirty', 'synced'] as const satisfies IdentityState[];
+const stateOrder = [
+  ...['refused', 'held', 'pending', 'dirty', 'synced', 'unmanaged'],
+] as const satisfies ListedState[];
 
 /** Reads a page in the order by state, which is that of userNames in each state. The key of a place begins with the number of the state. */
 async function readPageByState(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {
@@ -86,7 +91,7 @@ async function readPageByState(db: Kysely<Tables>, request: PageRequest): Promis
   const number = Number(after.key.slice(0, 1));
   const { people, next } = await readPage(db, {
     ...request,
-    filter: { ...filter, sort: undefined, state: stateOrder[number] ?? 'synced' },
+    filter: { ...filter, sort: undefined, state: stateOrder[number] ?? 'unmanaged' },
     after: after.id === '' ? undefined : { key: after.key.slice(1), id: after.id },
   });
   if (next) return { people, next: { ...next, key: `${number}${next.key}` } };
@@ -96,6 +101,7 @@ async function readPageByState(db: Kysely<Tables>, request: PageRequest): Promis
 async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<PeoplePage> {
   const { scope, filter, after } = request;
   const { sort = 'userName' } = filter;
+  const ownTravelId = await readOwnTravelId(db, scope);
   const search = filter.search === undefined ? undefined : foldCase(filter.search);
   if (sort === 'state' && filter.state === undefined) return readPageByState(db, request);
   const order = orders[sort === 'state' ? 'userName' : sort];
@@ -107,7 +113,7 @@ async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<Peopl
   const step = isExact ? Math.min(request.limit, STEP) : STEP;
   const place = after ? sql`and ${order.isAfter(after)}` : sql``;
   const { rows } = await sql<PersonRow & { sort_key: string | number | null }>`
-    select ${columns({ ...filter, scope, text })}, ${order.key} as sort_key
+    select ${columns({ ...filter, scope, ownTravelId, text })}, ${order.key} as sort_key
     from ${few ? order.few(scope, few) : order.all({ scope, place, step })}
     where ${inScope(scope)} ${place} ${few || order !== orders.userName ? sql`` : indexConditions(filter)}
     order by ${order.by} limit ${sql.lit(step)}`.execute(db);
@@ -177,8 +183,9 @@ async function readByPrefix(
       where ${inScope(scope)} and ${inRange(column, range)} ${condition}
       order by ${sql.ref(column)} limit ${sql.lit(limit)}) as ${sql.ref(column)}`;
   const isLive = sql`and deleted_at is null`;
+  const ownTravelId = await readOwnTravelId(db, scope);
   const { rows } = await sql<PersonRow>`
-    select ${columns({ scope })} from identity
+    select ${columns({ scope, ownTravelId })} from identity
     where ${inScope(scope)} and id in (
       ${ids('identity', 'id', 'user_name_key', isLive)}
       union ${ids('identity', 'id', 'display_name_key', isLive)}
@@ -204,8 +211,8 @@ function selectsFindings({ finding, field, value, hasFindings }: PeopleFilter): 
 }
 
 /** True for the states whose people have an index in the order of userNames. */
-function isAtRest(state: IdentityState): boolean {
-  return state !== 'synced' && state !== 'dirty';
+function isAtRest(state: ListedState): state is 'refused' | 'held' | 'pending' {
+  return state !== 'synced' && state !== 'unmanaged' && state !== 'dirty';
 }
 
 /**
@@ -259,9 +266,10 @@ async function readByText(
   { scope, text, limit }: { scope: Scope; text: string; limit: number },
 ): Promise<ListedPerson[]> {
   const found = new Map<string, ListedPerson>();
+  const ownTravelId = await readOwnTravelId(db, scope);
   for await (const ids of idsWithText(db, { scope, text }))
     for (const batch of batches(ids, limit)) {
-      const { rows } = await sql<PersonRow>`select ${columns({ scope })} from identity
+      const { rows } = await sql<PersonRow>`select ${columns({ scope, ownTravelId })} from identity
         where ${inScope(scope)} and id in (${sql.join(batch)})`.execute(db);
       const people = new Map(rows.map((row) => [row.id, toPerson(row)]));
       for (const id of batch) {
@@ -288,9 +296,9 @@ function indexConditions({ state, archived, userNamePrefix, ...filter }: PeopleF
 /** The columns of a person. Only matching rows have the wide ones; the others are needed for their place alone. */
 type PersonRow = Pick<
   IdentityTable,
-  'connection_id' | 'id' | 'user_name_key' | 'state' | 'hold_cause' | 'travel_id' | 'active' | 'deleted_at'
+  'connection_id' | 'id' | 'user_name_key' | 'state' | 'claimed' | 'hold_cause' | 'travel_id' | 'active'
 > &
-  Pick<IdentityTable, 'last_modified' | 'next_attempt_at'> & {
+  Pick<IdentityTable, 'deleted_at' | 'last_modified' | 'next_attempt_at'> & {
     desired: string | null;
     findings: string | null;
   };
@@ -298,12 +306,14 @@ type PersonRow = Pick<
 /** The conditions on the columns of a person. `text`: a part of a name, address, number, id or value of a finding, folded. */
 type Conditions = Pick<PeopleFilter, 'state' | 'finding' | 'archived' | 'userNamePrefix'> & {
   scope: Scope;
+  /** The traveler whose credential the bridge uses, who is no person while unmanaged. */
+  ownTravelId: string | undefined;
   text?: string | undefined;
 };
 
 function columns(conditions: Conditions): RawBuilder<unknown> {
   const matches = matchCondition(conditions);
-  return sql`connection_id, id, user_name_key, state, hold_cause, travel_id, active, deleted_at, last_modified,
+  return sql`connection_id, id, user_name_key, state, claimed, hold_cause, travel_id, active, deleted_at, last_modified,
     next_attempt_at,
     case when ${matches} then desired end as desired, case when ${matches} then findings end as findings`;
 }
@@ -314,20 +324,30 @@ function matchCondition({
   archived,
   userNamePrefix,
   scope,
+  ownTravelId,
   text,
 }: Conditions): RawBuilder<SqlBool> {
   const conditions = [
     archived
       ? sql<SqlBool>`(active = 0 or deleted_at is not null)`
       : sql<SqlBool>`(deleted_at is null or state <> 'synced' or ${isKept})`,
-    // The parameter keeps the planner from the index of unsettled identities, whose order is another one.
-    ...(state === undefined ? [] : [sql<SqlBool>`state = ${state}`]),
+    sql<SqlBool>`(claimed = 1 or travel_id is null or travel_id <> ${ownTravelId ?? ''})`,
+    ...(state === undefined ? [] : [stateCondition(state)]),
     // The code is compared exactly when the findings are parsed.
     ...(finding === undefined ? [] : [sql<SqlBool>`findings like ${`%${JSON.stringify(finding)}%`}`]),
     ...(userNamePrefix === undefined ? [] : [inRange('user_name_key', prefixRange(userNamePrefix))]),
     ...(text === undefined ? [] : [mayHaveText({ scope, text })]),
   ];
   return sql<SqlBool>`${sql.join(conditions, sql` and `)}`;
+}
+
+/** The parameter keeps the planner from the index of unsettled identities, whose order is another one. */
+function stateCondition(state: ListedState): RawBuilder<SqlBool> {
+  if (state === 'unmanaged')
+    return sql`state = ${'synced' satisfies IdentityState} and claimed = 0 and deleted_at is null`;
+  return state === 'synced'
+    ? sql`state = ${state} and (claimed = 1 or deleted_at is not null)`
+    : sql`state = ${state}`;
 }
 
 /** The condition of people whose departure an admin has discarded: their travelers are active. */
@@ -350,6 +370,7 @@ function toListed(row: PersonRow, desired: JsonObject, findings: Finding[]): Lis
     state: row.state as IdentityState, // The column contains only states of identities.
     ...(row.hold_cause === null ? {} : { holdCause: row.hold_cause as HoldCause }), // It contains only hold causes.
     ...(row.travel_id === null ? {} : { travelId: row.travel_id }),
+    isUnmanaged: row.claimed === 0 && row.deleted_at === null,
     isActive: row.active === 1,
     isDeleted: row.deleted_at !== null,
     findings,

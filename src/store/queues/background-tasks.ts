@@ -1,14 +1,26 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { isDue, timeAfter } from '../sql/dialect.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
+import type { Tables } from '../sql/tables.ts';
 
 /**
  * The kinds of background work that one replica at a time does for a connection. `ownUser` is no work, and has only a state: the traveler
  * whose credential the bridge uses.
  */
 export type TaskKind = 'import' | 'feed' | 'memberships' | 'demoDay' | 'ownUser';
+
+/** Reads the traveler whose credential the bridge uses, who is no person as long as no identity provider sends it; undefined if it is not known. */
+export async function readOwnTravelId(db: Kysely<Tables>, scope: Scope): Promise<string | undefined> {
+  const task = await db
+    .selectFrom('background_task')
+    .select('state')
+    .where(inScope(scope))
+    .where('kind', '=', 'ownUser')
+    .executeTakeFirst();
+  return (toState(task?.state ?? '') as { travelId?: string } | undefined)?.travelId; // As `ownUsers` writes it.
+}
 
 /** A lease on one kind of background work of a connection. */
 interface TaskLease {

@@ -66,8 +66,8 @@ const explanation: PersonExplanation = {
 test.each<[Partial<PersonExplanation>, string]>([
   [{}, 'The traveler has all values of the identity provider.'],
   [
-    { verdict: { status: 'noTraveler', because: 'there is no usable email address' } },
-    'No traveler, because there is no usable email address.',
+    { verdict: { status: 'noTraveler', because: 'there is no usable email address' }, state: 'pending' },
+    'Incomplete, because there is no usable email address.',
   ],
   [
     { verdict: { status: 'waiting', because: 'an attempt is running' }, isDeleted: true },
@@ -82,15 +82,22 @@ test.each<[Partial<PersonExplanation>, string]>([
 });
 
 test.each<[Partial<Person>, string]>([
-  [{}, '✓ synced'],
-  [{ isActive: false }, '– inactive'],
-  [{ isActive: false, isDeleted: true }, '– deleted'],
+  [{}, '✓ in step'],
+  [{ isUnmanaged: true }, '⇣ unmanaged'],
+  [{ isActive: false }, '– archived'],
+  [{ isActive: false, isDeleted: true }, '– archived'],
   [{ isActive: false, state: 'held' }, '‖ held'],
-  [{ state: 'pending' }, '○ no traveler'],
+  [{ state: 'pending' }, '○ incomplete'],
 ])('a person in a list with %j is marked %s', (part, text) => {
   const { connection, id, userName, name, state, findings, lastModified } = explanation;
   const person = { connection, id, userName, name, state, findings, lastModified };
-  const { symbol, label } = markOfPerson({ ...person, isActive: true, isDeleted: false, ...part });
+  const { symbol, label } = markOfPerson({
+    ...person,
+    isUnmanaged: false,
+    isActive: true,
+    isDeleted: false,
+    ...part,
+  });
   expect(`${symbol} ${label}`).toBe(text);
 });
 

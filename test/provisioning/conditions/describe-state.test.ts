@@ -27,13 +27,13 @@ test.each<[string, Partial<Parameters<typeof describeState>[0]>, string, string]
     'a queue that is worked on',
     { summaries: [summaryOf('okta', { states: { dirty: 37 } })] },
     'working',
-    'The changes of 37 people are on their way to the travel service.',
+    '37 people are waiting: their changes are on the way to the travel service.',
   ],
   [
     'work for an admin',
     { summaries: [summaryOf('okta', { states: { synced: 1_198, held: 3, refused: 1, pending: 2 } })] },
     'attention',
-    '1,198 of 1,204 people are in step with the travel service; 3 are held, 1 is refused, 2 lack data.',
+    '1,198 of 1,204 people are in step with the travel service; 3 are held, 1 is refused, 2 are incomplete.',
   ],
   [
     'failures that concern some people only',

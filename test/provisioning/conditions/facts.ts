@@ -11,6 +11,7 @@ export function summaryOf(connection: string, { states, ...more }: SummaryChange
     connection,
     states: { synced: 2_001, dirty: 0, pending: 0, refused: 0, held: 0, ...states },
     ...{
+      unmanaged: 0,
       keptActive: 0,
       failing: undefined,
       waitingSince: undefined,

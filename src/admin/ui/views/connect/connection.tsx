@@ -194,9 +194,10 @@ function Consequence({ id }: { id: string }) {
       {({ people, tombstones, groups, linked }) => (
         <Group gap="xs">
           <Text size="md">
-            {countText(people, 'person', 'people')}, {countText(tombstones, 'deleted user')} and{' '}
-            {countText(groups, 'group')} go, with the tokens and OAuth clients of the connection: its identity
-            provider is refused from now on. This cannot be undone.
+            {countText(people, 'person', 'people')},{' '}
+            {countText(tombstones, 'deleted person', 'deleted people')} and {countText(groups, 'group')} go,
+            with the tokens and OAuth clients of the connection: its identity provider is refused from now on.
+            This cannot be undone.
           </Text>
           <Text size="md">
             {countText(linked, 'traveler stays', 'travelers stay')} as {linked === 1 ? 'it is' : 'they are'},

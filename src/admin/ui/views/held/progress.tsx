@@ -2,10 +2,10 @@ import { Alert, List, Text } from '@mantine/core';
 import type { OpenDecision } from '../../../../operations/holds/holds.ts';
 import { progressText } from '../../../../provisioning/holds/hold-texts.ts';
 import { PagedRows } from '../../components/rows.tsx';
-import { personHref, Section, StateBadge, ViewLink } from '../../components/text.tsx';
+import { personHref, Section, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { usePages, useRead } from '../../requests/queries.ts';
-import { stateMarks } from '../people/texts.ts';
+import { stateFilters } from '../people/texts.ts';
 import { causeNames } from './texts.ts';
 
 /** The interval at which the progress of a decision is read, in milliseconds. */
@@ -94,7 +94,7 @@ export function DecisionView({ connection, decision }: { connection: string; dec
             label: 'Person',
             cell: ({ id, userName }) => <ViewLink href={personHref(connection, id)}>{userName}</ViewLink>,
           },
-          { label: 'State', cell: ({ state }) => <StateBadge mark={stateMarks[state]} /> },
+          { label: 'State', cell: ({ state }) => stateFilters[state] },
         ]}
       />
     </>

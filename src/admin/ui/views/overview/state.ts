@@ -1,3 +1,4 @@
+import { stateWords } from '../../../../provisioning/people/person-texts.ts';
 import type { Mark } from '../../components/texts.ts';
 import type { Result } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
@@ -37,13 +38,13 @@ export const conditionMarks = {
   warning: stateMarks.attention,
 } satisfies Record<Overview['conditions'][number]['severity'], unknown>;
 
-type PersonState = Exclude<keyof Overview['people'], 'total'>;
+type PersonState = keyof typeof stateWords;
 
 /** The states of people in the order of the panel. */
 export const peopleStates: { state: PersonState; symbol: string; label: string }[] = [
-  { state: 'synced', symbol: '✓', label: 'in step' },
-  { state: 'dirty', symbol: '↻', label: 'waiting for the travel service' },
-  { state: 'pending', symbol: '○', label: 'no traveler: data are missing' },
-  { state: 'refused', symbol: '✗', label: 'refused by the travel service' },
-  { state: 'held', symbol: '‖', label: 'held for an approval' },
+  { state: 'synced', symbol: '✓', label: stateWords.synced },
+  { state: 'dirty', symbol: '↻', label: stateWords.dirty },
+  { state: 'pending', symbol: '○', label: stateWords.pending },
+  { state: 'refused', symbol: '✗', label: stateWords.refused },
+  { state: 'held', symbol: '‖', label: stateWords.held },
 ];

@@ -5,7 +5,7 @@ import { useIsNarrow } from '../../components/narrow.ts';
 import { ViewLink } from '../../components/text.tsx';
 import type { Input } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
-import { type Choice, filterChoices, findingFilterText, stateMarks } from './texts.ts';
+import { type Choice, filterChoices, findingFilterText, stateFilters } from './texts.ts';
 
 const filterNames = ['connection', 'state', 'finding', 'field', 'value', 'search', 'archived'] as const;
 const names = [...filterNames, 'sort'] as const;
@@ -25,7 +25,7 @@ export function usePeopleFilters(): { filters: Filters; sort: Sort | undefined; 
   const { state, archived, sort, ...others } = given;
   const filters = {
     ...others,
-    ...(state && state in stateMarks && { state }),
+    ...(state && state in stateFilters && { state }),
     ...(archived === 'true' && { archived }),
   };
   return { filters, sort: sort && sort in sortTexts ? sort : undefined, change };

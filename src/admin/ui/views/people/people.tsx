@@ -180,7 +180,7 @@ function PersonCard({ person }: { person: Person }) {
 export function ReconcileSelectedButton({ filters }: { filters: Filters }) {
   if (!useIsAdmin()) return null;
   return (
-    <DialogButton label="Reconcile these…">
+    <DialogButton label="Bring these up to date…">
       {(close) => <ReconcileDialog filters={filters} onClose={close} />}
     </DialogButton>
   );
@@ -192,7 +192,7 @@ function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () =
   const isTooMany = isMore || people > MAX_PEOPLE;
   if (people === 0 || isTooMany)
     return (
-      <Dialog title="Reconcile these people?" onClose={onClose}>
+      <Dialog title="Bring these people up to date?" onClose={onClose}>
         <Loaded query={selection}>
           {() => <Text>{isTooMany ? TOO_MANY : 'Nobody matches these filters.'}</Text>}
         </Loaded>
@@ -201,8 +201,8 @@ function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () =
   const who = countText(people, 'person', 'people');
   return (
     <Confirm
-      title={`Reconcile ${who}?`}
-      action={`Reconcile ${who}`}
+      title={`Bring ${who} up to date?`}
+      action={`Bring ${who} up to date`}
       change={() => call('reconcilePeople', filters)}
       refreshes={['listPeople', 'countPeople']}
       result={{
@@ -228,4 +228,4 @@ function ReconcileDialog({ filters, onClose }: { filters: Filters; onClose: () =
 const MAX_PEOPLE = 10_000;
 
 const TOO_MANY =
-  'More than 10,000 people match these filters, or too few of all to be found soon. Choose narrower ones, or use "npx jetbridge people reconcile".';
+  'More than 10,000 people match these filters, or too few of all to be found soon. Choose narrower ones, or use "npx jetbridge people update".';

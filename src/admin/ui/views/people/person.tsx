@@ -12,7 +12,7 @@ import { useChange, useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
 import { versionHref } from '../mappings/links.ts';
 import { FieldTable } from './fields.tsx';
-import { changeText, markOfVerdict, reasonText, referenceText } from './texts.ts';
+import { changeText, markOfExplained, reasonText, referenceText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
 
 /** While a person waits for an attempt, the view is read again this often, in milliseconds. */
@@ -70,7 +70,7 @@ function Head({ person }: { person: PersonExplanation }) {
         }
       />
       <Group gap="xs" mt={-8}>
-        <StateBadge mark={markOfVerdict(verdict)} />
+        <StateBadge mark={markOfExplained(person)} />
         <Text>{reasonText(person)}</Text>
         {verdict.since && (
           <Text>
@@ -143,7 +143,7 @@ function ReconcileButton({ person: { connection, id } }: { person: PersonExplana
         {reconciliation.error?.message ?? (reconciliation.isSuccess ? 'An attempt is made now.' : '')}
       </Text>
       <Button loading={reconciliation.isPending} onClick={() => reconciliation.mutate()}>
-        Reconcile now
+        Bring up to date now
       </Button>
     </Group>
   );

@@ -2,15 +2,19 @@ import type { FindingValue, PeopleCounts, Person } from '../../../../operations/
 import type { PersonExplanation, PersonField } from '../../../../operations/people/person.ts';
 import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 import {
-  IMPORTED_TEXT,
   originTexts,
   referenceTexts,
-  statusTexts,
+  stateWords,
+  statusOfListed,
+  statusWord,
+  UNMANAGED,
+  UNMANAGED_TEXT,
 } from '../../../../provisioning/people/person-texts.ts';
 import {
   countText,
   type Mark,
   numberText,
+  toChoices,
   toWords,
   withLocalTimes,
   withShortUrns,
@@ -34,25 +38,25 @@ const statusMarks: Record<Verdict['status'], Omit<Mark, 'label'>> = {
   imported: { symbol: '⇣', color: 'gray' },
 };
 
-export function markOfVerdict({ status }: Verdict): Mark {
-  return { ...statusMarks[status], label: statusTexts[status] };
+/** The mark of a person whose explanation is shown. */
+export function markOfExplained({ verdict, state }: Pick<PersonExplanation, 'verdict' | 'state'>): Mark {
+  return markOf(verdict.status, state);
 }
 
-/** The states of people, as the filter of the list offers them. */
-export const stateMarks: Record<Person['state'], Mark> = {
-  synced: markOfVerdict({ status: 'synced' }),
-  dirty: markOfVerdict({ status: 'waiting' }),
-  pending: markOfVerdict({ status: 'noTraveler' }),
-  refused: markOfVerdict({ status: 'refused' }),
-  held: markOfVerdict({ status: 'held' }),
+/** The mark of a person in a list. */
+export function markOfPerson(person: Person): Mark {
+  return markOf(statusOfListed(person), person.state);
+}
+
+function markOf(status: Verdict['status'], state: Person['state']): Mark {
+  return { ...statusMarks[status], label: statusWord(status, state) };
+}
+
+/** The words of the states by which the list of people is filtered. */
+export const stateFilters: Record<NonNullable<Input<'listPeople'>['state']>, string> = {
+  ...stateWords,
+  unmanaged: UNMANAGED,
 };
-
-export function markOfPerson({ state, isActive, isDeleted, findings }: Person): Mark {
-  if (state === 'synced' && findings.some(({ code }) => code === 'outOfScope'))
-    return markOfVerdict({ status: 'outOfScope' });
-  if (state !== 'synced' || (isActive && !isDeleted)) return stateMarks[state];
-  return { ...statusMarks.archived, label: isDeleted ? 'deleted' : 'inactive' };
-}
 
 /** Returns the sentence with the number of people in a list, and of those with findings. */
 export function peopleCountText({ people, withFindings, isMore }: Result<'countSelectedPeople'>): string {
@@ -67,12 +71,12 @@ export function peopleCountText({ people, withFindings, isMore }: Result<'countS
 }
 
 /** Returns the sentence that follows the state of a person: the reason, or that there is none to tell. */
-export function reasonText({ verdict, findings, isDeleted }: PersonExplanation): string {
+export function reasonText({ verdict, state, findings, isDeleted }: PersonExplanation): string {
   const { status, because } = verdict;
   const deleted = isDeleted && status !== 'archived' ? 'Deleted by the identity provider. ' : '';
   if (because !== undefined)
-    return `${deleted}${labelOf(status)}, because ${withLocalTimes(because, Date.now())}.`;
-  if (status === 'imported') return IMPORTED_TEXT;
+    return `${deleted}${labelOf(status, state)}, because ${withLocalTimes(because, Date.now())}.`;
+  if (status === 'imported') return UNMANAGED_TEXT;
   if (findings.length === 0) return `${deleted}The traveler has all values of the identity provider.`;
   const count = findings.length === 1 ? 'one finding' : `${findings.length} findings`;
   return `${deleted}In step with the travel service, with ${count}.`;
@@ -85,8 +89,8 @@ export function changeText({ verdict }: Pick<PersonExplanation, 'verdict'>): str
     : 'last change by the identity provider';
 }
 
-function labelOf(status: Verdict['status']): string {
-  const label = statusTexts[status];
+function labelOf(status: Verdict['status'], state: Person['state']): string {
+  const label = statusWord(status, state);
   return `${label.charAt(0).toUpperCase()}${label.slice(1)}`;
 }
 
@@ -98,7 +102,7 @@ export const standingMarks: Record<PersonField['standing'], Mark> = {
   notSent: { symbol: '↻', label: 'not sent yet', color: 'blue' },
   notApplied: { symbol: '✗', label: 'not applied', color: 'red' },
   leftOut: { symbol: '✗', label: 'left out', color: 'red' },
-  imported: { symbol: '⇣', label: 'as imported', color: 'gray' },
+  imported: { symbol: '⇣', label: 'as it was found', color: 'gray' },
   unread: { symbol: '?', label: 'must be read again', color: 'gray' },
   foreign: { symbol: '–', label: 'by hand', color: 'gray' },
 };
@@ -183,15 +187,12 @@ export function filterChoices(
       value: id,
       label: `${id} (${numberText(people)})`,
     })),
-    states: stateNames.map((state) => {
-      const people = chosen.reduce((sum, { states }) => sum + states[state], 0);
-      const { symbol, label } = stateMarks[state];
-      return { value: state, label: `${symbol} ${label} (${numberText(people)})` };
+    states: toChoices(stateFilters).map(({ value, label }) => {
+      const people = chosen.reduce((sum, { states, unmanaged }) => sum + { ...states, unmanaged }[value], 0);
+      return { value, label: `${label} (${numberText(people)})` };
     }),
     findings: [...findings]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
       .map(([code, people]) => ({ value: code, label: `${toWords(code)} (${numberText(people)}${more})` })),
   };
 }
-
-const stateNames: Person['state'][] = ['synced', 'dirty', 'pending', 'refused', 'held'];
