@@ -112,8 +112,10 @@ function newPlayer(world: World): Player {
     ...{ call, people: knowledge.people },
     onSent: (person, { connection, wanted, verb }) => {
       const before = person.current?.wanted;
-      const id = verb === 'POST' ? '' : (person.current?.id ?? '');
-      if (wanted) noteStatement(knowledge, { connection, id, wanted });
+      // A new user is in no group yet, and one who is deleted is in none any more.
+      const id = wanted && verb !== 'POST' ? (person.current?.id ?? '') : '';
+      const stated = wanted ?? before;
+      if (stated) noteStatement(knowledge, { connection, id, wanted: stated });
       for (const name of [before?.familyName, wanted?.familyName])
         if (name !== undefined)
           noteNews(knowledge, name, knowledge.isRestored ? ['*'] : newsOf(before, wanted));

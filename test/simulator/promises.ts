@@ -225,16 +225,33 @@ export function judgeWrite(
         : owner && isFurther(knowledge, id, owner);
     return isOwn || knowledge.decided.has(id) ? [] : about(5, `${id} was deleted`);
   }
-  const human = humanOf(after.lastName);
-  if (human && owner && human !== owner) return about(2, `${id} of ${owner} is given to ${human}`);
+  const named = humanOf(after.lastName);
+  const isNamedNow = before?.lastName !== after.lastName;
+  if (isNamedNow && named && owner && named !== owner)
+    return about(2, `${id} of ${owner} is given to ${named}`);
+  const humans = owner === undefined ? mayBeOf(knowledge, before, named) : [owner];
   return fields.flatMap((field) => {
     const [from, to] = [before, after].map((one) => one && fieldValue(one, field, knowledge.catalog));
     const isChanged = from !== to && (before !== undefined || to !== undefined);
-    const isAllowed = !isChanged || mayWrite(knowledge, { id, human, before, field, from, to });
+    const isAllowed =
+      !isChanged || humans.some((human) => mayWrite(knowledge, { id, human, before, field, from, to }));
     return isAllowed
       ? []
-      : about(5, `${field} of ${id} (${human ?? 'nobody'}) was ${from}, and became ${to}`);
+      : about(5, `${field} of ${id} (${humans.join() || 'nobody'}) was ${from}, and became ${to}`);
   });
+}
+
+/** The humans whose traveler this may be: one that existed is linked by its address, and may keep the name that it has. */
+function mayBeOf(
+  { people }: Knowledge,
+  before: TravelUser | undefined,
+  named: string | undefined,
+): (string | undefined)[] {
+  const isAddressed = ({ current }: Person) =>
+    [current?.wanted.email, current?.wanted.userName].some(
+      (one) => one !== undefined && one.toLowerCase() === before?.email.toLowerCase(),
+    );
+  return [named, ...people.filter(isAddressed).map(humanIn)];
 }
 
 interface FieldWrite {
