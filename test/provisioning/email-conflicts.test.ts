@@ -301,6 +301,27 @@ test('a returned leaver with a parking address gets the userName as address as s
     expect((await traveler(id))?.email).toBe('ada@login.example');
   }));
 
+test('a traveler with a parking address does not take its userName from a user who waits for that address', () =>
+  withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter, importTravelers }) => {
+    const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
+    await patch(id, { active: false });
+    await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
+    const bob = await bridge.users.create(users, person('Bob', emailsOf('ada@login.example')));
+    const carl = await bridge.users.create(users, person('Carl'));
+    await patch(carl.id, emailsOf('ada@login.example'));
+    await reconcileAfter(1_000);
+    await patch(id, { active: true });
+    await patch(bob.id, emailsOf(addressOf('Bob')));
+    // The write comes before the attempt at the user who waits.
+    await patch(id, { title: 'Engineer' });
+    await reconcileAfter(0);
+    expect((await traveler(carl.id))?.email).toBe('ada@login.example');
+    expect((await traveler(id))?.email).toMatch(/^parked-/);
+    travel.calls.length = 0;
+    await importTravelers();
+    expect(travel.writes()).toEqual([]);
+  }));
+
 test('a user with the userName as address takes the shared address once it is free', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter } = fixture;

@@ -87,8 +87,9 @@ async function erase(player: Player, who: number): Promise<void> {
   if (isActive || identities.length === 0 || identities.some(isUnfinished)) return;
   const scopes = connections.map(database.scopeOf);
   const unique = [...identities.map(({ id }) => id), ...travelIds];
+  const whole = [person.lastWanted.userName].filter((name) => !name.includes('@'));
   const work = (within: Database) =>
-    deletePerson(within, { scopes, identities, travelIds, unique, whole: [] }, time.now());
+    deletePerson(within, { scopes, identities, travelIds, unique, whole }, time.now());
   const isErased = await database.transaction(
     (tx) => work({ ...database, db: tx, transaction: (inner) => inner(tx) }),
     { commitIf: (isDone) => isDone },
@@ -98,7 +99,7 @@ async function erase(player: Player, who: number): Promise<void> {
       ...identities.map(({ id, connection }) => ({ id, connection: connection as ConnectionName })),
     ); // One of both.
     for (const { current } of knowledge.people)
-      if (current && unique.includes(current.wanted.manager ?? '')) delete current.wanted.manager;
+      if (current && [...unique, ...whole].includes(current.wanted.manager ?? '')) delete current.wanted.manager;
     world.story.tell(`  p${who} is erased: ${unique.join()}`);
   }
   for (const { service } of world.replicas()) service.wake();

@@ -135,8 +135,7 @@ async function readOpenWork({ database, time, shadowSince }: World): Promise<Ope
     .map(({ due_at }) => Number(due_at));
   const due = rows.map(({ state, next_attempt_at, check_at, lease_until }) => {
     if (Number(lease_until ?? 0) > now) return 0;
-    if (state === 'dirty') return Number(next_attempt_at ?? 0);
-    return state === 'held' ? Number.POSITIVE_INFINITY : Number(check_at);
+    return state === 'dirty' ? Number(next_attempt_at ?? 0) : Number(check_at);
   });
   const isDue = (row: (typeof rows)[number]) =>
     row.state === 'dirty' && Number(row.lease_until ?? 0) <= now && Number(row.next_attempt_at ?? 0) <= now;

@@ -138,12 +138,13 @@ export function* withEmailWaitForHolder(
   return withEmailWait(draft, email, isFreedSoon ? findings.heldByLeaver(email) : findings.emailTaken(email));
 }
 
-/** Returns the userName if it is an email address that is free and not the current one. */
+/** Returns the userName if it is an email address that is free, that nobody waits for, and not the current one. */
 function* freeUserName(context: ReconcileContext, draft: OutcomeDraft): Program<string | undefined> {
   const { connection, translation } = context;
   const userName = translation.fallbackEmail;
   if (userName === undefined || isParkingAddress(connection, userName)) return undefined;
   if (draft.observed && addressKey(userName) === addressKey(draft.observed.email)) return undefined;
   if (yield* findEmailHolder(context, userName)) return undefined;
+  if (yield* perform('isWaitedFor', userName)) return undefined;
   return (yield* isTakenByStranger(context, draft, userName)) ? undefined : userName;
 }
