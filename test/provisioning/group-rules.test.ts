@@ -173,6 +173,21 @@ test.each(['deleted', 'renamed'])(
     ),
 );
 
+test('a write that renames a group and changes its members leaves the old name to those who stay', () =>
+  withGroups(async ({ createUser, createGroup, changeGroup, follow, valuesOf }) => {
+    const [ada, bob, eve] = [await createUser('Ada'), await createUser('Bob'), await createUser('Eve')];
+    const group = await createGroup('Travel managers', ada, bob);
+    await follow();
+    const members = [{ value: ada, display: 'Ada' }, { value: eve }];
+    await changeGroup(group, { name: 'Managers', members: [{ kind: 'replace', members }] });
+    await follow();
+    expect([await valuesOf(ada), await valuesOf(bob), await valuesOf(eve)]).toEqual([
+      ['gold', undefined],
+      [undefined, undefined],
+      [undefined, undefined],
+    ]);
+  }));
+
 test('a group that is emptied decides at once, also for more than 100 people, and also if it is deleted after that', () =>
   withGroups(async ({ bridge, createUser, createGroup, changeGroup, follow, store }) => {
     const members: string[] = [];

@@ -99,7 +99,8 @@ async function erase(player: Player, who: number): Promise<void> {
       ...identities.map(({ id, connection }) => ({ id, connection: connection as ConnectionName })),
     ); // One of both.
     for (const { current } of knowledge.people)
-      if (current && [...unique, ...whole].includes(current.wanted.manager ?? '')) delete current.wanted.manager;
+      if (current && [...unique, ...whole].includes(current.wanted.manager ?? ''))
+        delete current.wanted.manager;
     world.story.tell(`  p${who} is erased: ${unique.join()}`);
   }
   for (const { service } of world.replicas()) service.wake();

@@ -50,7 +50,11 @@ export async function markMembers(
   if (!isNamed(before) && !isNamed(after)) return;
   await markLost(context, { display: before ?? after, ids: members.lost() });
   const isRenamed = before !== undefined && before !== after;
-  if (isRenamed && ruleNameKey(before) !== ruleNameKey(after)) await keepFormerMembers(context, before);
+  if (isRenamed && ruleNameKey(before) !== ruleNameKey(after)) {
+    await keepFormerMembers(context, before);
+    // Who has become a member with the new name was none of the old one.
+    await endMemberships(context, { display: before, ids: members.gained() });
+  }
   if (isRenamed) await markPresent(context, -1);
   else if (members.gained().length > MARKED_AT_ONCE) await markPresent(context, members.lastKept);
   else await markDirty(tx, key, { ids: members.gained(), now: context.rules?.now ?? 0 });
@@ -80,15 +84,17 @@ function names({ key: { id }, rules }: MarkContext, display: string): boolean {
   return rules?.test?.(group) ?? false;
 }
 
-/** Many users are kept as former members that have ended: the background work deletes these rows, and makes the users dirty. */
-async function markLost(
-  { tx, key, rules }: MarkContext,
+async function markLost(context: MarkContext, lost: { display: string; ids: string[] }): Promise<void> {
+  const { tx, key, rules } = context;
+  if (lost.ids.length > MARKED_AT_ONCE) await endMemberships(context, lost);
+  else await markDirty(tx, key, { ids: lost.ids, now: rules?.now ?? 0 });
+}
+
+/** Stores users as former members that have ended: the background work deletes these rows, and makes the users dirty. */
+async function endMemberships(
+  { tx, key }: MarkContext,
   { display, ids }: { display: string; ids: string[] },
 ): Promise<void> {
-  if (ids.length <= MARKED_AT_ONCE) {
-    await markDirty(tx, key, { ids, now: rules?.now ?? 0 });
-    return;
-  }
   const former = { name_key: ruleNameKey(display), display, ended: 1, marked: 1 } as const;
   const rows = ids.map((id) => ({ ...scopeColumns(key), user_id: id, ...former }));
   await insertInBatches(rows, (some) =>
