@@ -34,7 +34,7 @@ module.exports = {
         pathNot: '/reconcile/run/',
       },
       to: {
-        path: '^src/(store|log)/|/runtime-ports\\.ts$|/reconcile/run/(interpreter|reconciler)\\.ts$|/pino/',
+        path: '^src/(store|log)/|/model/runtime-ports\\.ts$|/reconcile/run/(interpreter|reconciler)\\.ts$|/pino/',
       },
     },
   ],
@@ -42,6 +42,7 @@ module.exports = {
   allowed: [
     ...[
       'schema',
+      'model',
       'translator',
       'provisioning',
       'scim',
@@ -64,40 +65,35 @@ module.exports = {
       'cli',
     ].map(within),
 
-    folder('translator', 'schema/'),
-    folder('provisioning', 'translator/|schema/'),
-    folder('scim', 'provisioning/|schema/|http/'),
+    folder('model', 'schema/'),
+    folder('translator', 'model/|schema/'),
+    folder('provisioning', 'model/|translator/|schema/'),
+    folder('scim', 'model/|provisioning/|schema/|http/'),
+    // What everybody means by a person, a connection, a finding and an exchange, and the ports.
+    folder('(adapter|store|operations|admin|checks|server|alerts|cli)', 'model/'),
     folder('oauth', 'http/'),
     folder('contract', 'schema/resource.ts$'),
     folder('travel', 'contract/|http/|schema/(case-fold|json-depth|pattern-size).ts$'),
     folder('(http|adapter)', 'schema/json-depth.ts$'),
     // Spans are made by what they measure; `server` alone opens the traces of a process.
     folder('(http|adapter|provisioning)', 'tracing/tracing.ts$'),
-    // The one error of the store that every boundary translates; the file imports nothing.
-    folder('(scim|oauth|travel|http)', 'store/unavailable.ts$'),
-    // What is recorded, and what is read of it.
-    folder('(scim|oauth|travel|adapter|provisioning|operations|admin|store)', 'log/exchange.ts$'),
-    folder(
-      'log',
-      'store/|http/(minute-quota|redaction).ts$|provisioning/runtime-ports.ts$|replay/exchanges.ts$',
-    ),
-    types(
-      'adapter',
-      'provisioning/(travel|runtime)-ports|translator/(translation|plan/traveler|fields/fields)|schema/case-fold',
-    ),
+    // The one error of the store that every boundary translates, and what is recorded of exchanges.
+    folder('(oauth|travel|http)', 'model/(unavailable|exchange).ts$'),
+    folder('log', 'model/|store/|http/(minute-quota|redaction).ts$|replay/exchanges.ts$'),
+    folder('adapter', 'translator/fields/fields.ts$|schema/case-fold.ts$'),
     types(
       'store',
-      'operations/operation|provisioning/((store|runtime)-ports|groups/group-ports|users/list-ports|findings|conditions/(conditions|facts)|holds/(holds|rules-effect)|identity|people/people|policies)|translator/(mapping/mapping-file|translation|plan/traveler)|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|clean-text|json-depth)',
+      'translator/mapping/mapping-file|travel/ports|travel/webhooks/ports|oauth/clients|schema/(resource|case-fold|clean-text|json-depth)',
     ),
     // The types of what the store's modules return; `server` hands the modules over.
     types(
       '(provisioning|operations|admin)',
-      'store/(queues/(background-tasks|holds|proposed-rules|replicas|rules-in-force)|identities/(imports|people-summaries|shadow-plans)|connection-modes|provisioning-store)',
+      'store/(queues/(background-tasks|holds|proposed-rules|replicas|rules-in-force)|identities/(imports|people-summaries|shadow-plans)|connection-modes|condition-facts|provisioning-store)',
     ),
     // The settings contain a mapping, policies and a key, each of which its own folder checks.
     folder(
       'config',
-      'translator/mapping/mapping-|provisioning/policies.ts$|http/proxies.ts$|store/credentials/encryption.ts$',
+      'model/policies.ts$|translator/mapping/mapping-|schema/(json-path|similar-words).ts$|http/proxies.ts$|store/credentials/encryption.ts$',
     ),
     // Operations work on the records of the database and on the embedded travel service, below HTTP.
     folder(
@@ -112,7 +108,7 @@ module.exports = {
     // An alert is signed like a message of a webhook.
     folder(
       'alerts',
-      'config/alert-settings.ts$|http/proxies.ts$|provisioning/(runtime-ports|conditions/(conditions|facts|texts)).ts$|store/queues/reported-conditions.ts$|travel/webhooks/attempt.ts$',
+      'config/alert-settings.ts$|http/proxies.ts$|provisioning/conditions/(conditions|facts).ts$|store/queues/reported-conditions.ts$|travel/webhooks/attempt.ts$',
     ),
     folder(
       'server',
@@ -121,7 +117,7 @@ module.exports = {
     // The checks open what they ask as the server does.
     folder(
       'checks',
-      'admin/(sign-in/first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|provisioning/(service|runtime-ports|travel-ports|conditions/(conditions|facts)).ts$|provisioning/(rules|mapping-changes)/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
+      'admin/(sign-in/first-admin|openid/(failures|provider)).ts$|config/|http/(log|redaction).ts$|provisioning/(service|conditions/(conditions|facts)).ts$|provisioning/(rules|mapping-changes)/|schema/resource.ts$|server/(embedded|http-server|open-connection|runtime).ts$|store/|translator/',
     ),
     // The sample company is written through the embedded travel service, below HTTP.
     folder('sample-data', 'travel/|schema/case-fold.ts$'),
@@ -130,7 +126,7 @@ module.exports = {
     // Commands work on the store, or on a service that runs.
     folder(
       'cli',
-      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(held-people|hold-texts)|shadow/(mode-texts|report|shadow-texts)|identity|import/import|policies|store-ports|travel-ports|rules/mapping-versions|mapping-changes/(apply-mapping|mapping-texts|value-texts)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|person-texts)).ts$|sample-data/sample-data.ts$|travel/(authentication|api-keys|catalog|errors|json|ports|openapi/document).ts$',
+      'admin/passwords.ts$|operations/|alerts/(alert-sender|channel).ts$|checks/|config/|server/(start|ids).ts$|replay/|translator/|schema/|http/(address-guard|authentication|csv|proxies).ts$|store/|log/|oauth/clients.ts$|provisioning/(conditions/(conditions|describe-state|facts)|holds/(held-people|hold-texts)|shadow/(mode-texts|report|shadow-texts)|import/import|rules/mapping-versions|mapping-changes/(apply-mapping|mapping-texts|value-texts)|people/(people|identity-names|explain-person|explain-fields|finding-values|join-people|person-texts)).ts$|sample-data/sample-data.ts$|travel/(authentication|api-keys|catalog|errors|json|ports|openapi/document).ts$',
     ),
     { from: { path: '^src/main.ts$' }, to: { path: '^src/cli/cli.ts$' } },
 

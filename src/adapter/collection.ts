@@ -1,5 +1,5 @@
-import type { CallCause } from '../log/exchange.ts';
-import type { TravelAnswer } from '../provisioning/travel-ports.ts';
+import type { CallCause } from '../model/exchange.ts';
+import type { TravelAnswer } from '../model/travel-ports.ts';
 import { toCollectionAnswer } from './http/answers.ts';
 import type { Deadline, TravelClient } from './http/client.ts';
 import type { TravelOperation } from './http/measured-call.ts';

@@ -1,4 +1,4 @@
-import type { FeedPage, TravelAnswer, TravelFeed } from '../provisioning/travel-ports.ts';
+import type { FeedPage, TravelAnswer, TravelFeed } from '../model/travel-ports.ts';
 import type { TravelClient } from './http/client.ts';
 
 /** Reads the events of the travel API, the newest first; undefined if the travel API has no feed. */

@@ -1,7 +1,7 @@
-import type { Log } from '../provisioning/runtime-ports.ts';
-import type { TravelAnswer, TravelFailure, TravelLookups } from '../provisioning/travel-ports.ts';
-import type { TravelUser } from '../translator/plan/traveler.ts';
-import type { CustomField, Lookups, NamedCollection, ScimUserMapping } from '../translator/translation.ts';
+import type { Log } from '../model/runtime-ports.ts';
+import type { CustomField, Lookups, NamedCollection, ScimUserMapping } from '../model/translation.ts';
+import type { TravelAnswer, TravelFailure, TravelLookups } from '../model/travel-ports.ts';
+import type { TravelUser } from '../model/traveler.ts';
 import { newSizeBudget, readCollection, type SizeBudget } from './collection.ts';
 import { toCollectionAnswer } from './http/answers.ts';
 import type { TravelClient } from './http/client.ts';

@@ -1,6 +1,6 @@
-import type { FeedPage, InvalidField } from '../provisioning/travel-ports.ts';
-import type { TravelerChange, TravelUser } from '../translator/plan/traveler.ts';
-import type { CustomField, NamedResource, ScimUserMapping } from '../translator/translation.ts';
+import type { CustomField, NamedResource, ScimUserMapping } from '../model/translation.ts';
+import type { FeedPage, InvalidField } from '../model/travel-ports.ts';
+import type { TravelerChange, TravelUser } from '../model/traveler.ts';
 import type { JsonRecord } from './json.ts';
 
 /** The parameters of a query. */

@@ -1,5 +1,5 @@
+import type { CustomFieldValue, TravelUser } from '../model/traveler.ts';
 import { type Field, fields, preferencePrefix } from '../translator/fields/fields.ts';
-import type { CustomFieldValue, TravelUser } from '../translator/plan/traveler.ts';
 import { asArray, asObject, asString, type JsonRecord, readItems, readStrings } from './json.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { CallCause } from '../log/exchange.ts';
-import type { TravelAnswer, TravelFailure, TravelUsers } from '../provisioning/travel-ports.ts';
+import type { CallCause } from '../model/exchange.ts';
+import type { TravelAnswer, TravelFailure, TravelUsers } from '../model/travel-ports.ts';
+import type { TravelerChange, TravelUser } from '../model/traveler.ts';
 import { foldCase } from '../schema/case-fold.ts';
-import type { TravelerChange, TravelUser } from '../translator/plan/traveler.ts';
 import { readPage } from './collection.ts';
 import { toCollectionAnswer } from './http/answers.ts';
 import type { Deadline, ReadBody, TravelClient, TravelRequest } from './http/client.ts';

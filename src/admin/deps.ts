@@ -1,6 +1,6 @@
 import type { Request } from 'express';
+import type { Runtime } from '../model/runtime-ports.ts';
 import type { ServiceDeps } from '../operations/deps.ts';
-import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { AdminPasswords } from '../store/credentials/admins.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
 import type { RouterDeps } from './router.ts';

@@ -10,6 +10,7 @@ import { clientAddressOf } from '../http/authentication.ts';
 import { csvText } from '../http/csv.ts';
 import { addRequestNotes, markRoutine } from '../http/log.ts';
 import { streamResponse } from '../http/streamed-response.ts';
+import { RETRY_AFTER_S } from '../model/unavailable.ts';
 import { withAuditEntry } from '../operations/audited.ts';
 import { errorBody, OperationError, toOperationError } from '../operations/errors.ts';
 import { parseInput } from '../operations/input.ts';
@@ -23,7 +24,6 @@ import {
 } from '../operations/operation.ts';
 import { isNestedTooDeep, MAX_JSON_DEPTH, nestedTooDeepText } from '../schema/json-depth.ts';
 import type { AuditLog } from '../store/credentials/audit-log.ts';
-import { RETRY_AFTER_S } from '../store/unavailable.ts';
 import type { RefusedSignIns } from './sign-in/refused-sign-ins.ts';
 import { type Caller, findCaller, type SessionDeps } from './sign-in/sessions.ts';
 

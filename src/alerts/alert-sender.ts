@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AlertSettings } from '../config/alert-settings.ts';
-import type { Log, Runtime } from '../provisioning/runtime-ports.ts';
+import type { Log, Runtime } from '../model/runtime-ports.ts';
 import type { Alert, Channel, ChannelDeps } from './channel.ts';
 import { emailChannel } from './email-channel.ts';
 import { signedWebhook, slackChannel, teamsChannel } from './http-channels.ts';

@@ -1,7 +1,8 @@
-import type { Condition, ConditionKind, FoundConditions } from '../provisioning/conditions/conditions.ts';
-import { localKinds, mergeFacts } from '../provisioning/conditions/facts.ts';
-import { minuteText } from '../provisioning/conditions/texts.ts';
-import type { Runtime } from '../provisioning/runtime-ports.ts';
+import { type Condition, type ConditionKind, localKinds } from '../model/conditions.ts';
+import type { Runtime } from '../model/runtime-ports.ts';
+import { minuteText } from '../model/texts.ts';
+import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
+import { mergeFacts } from '../provisioning/conditions/facts.ts';
 import type { ReportedCondition, ReportedConditions } from '../store/queues/reported-conditions.ts';
 import type { Alert } from './channel.ts';
 

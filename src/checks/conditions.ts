@@ -1,8 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { type FoundConditions, findConditions } from '../provisioning/conditions/conditions.ts';
-import type { StoredFacts } from '../provisioning/conditions/facts.ts';
 import { type MissingGroups, missingGroupReader } from '../provisioning/rules/missing-groups.ts';
-import { conditionFactReader } from '../store/condition-facts.ts';
+import { conditionFactReader, type StoredFacts } from '../store/condition-facts.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 

@@ -1,7 +1,7 @@
 import type { Fault } from '../config/faults.ts';
 import { type ConnectionSettings, MAPPING_IN_FORCE, type Settings } from '../config/settings.ts';
+import type { TravelFailure } from '../model/travel-ports.ts';
 import { findNameFaults, findUnknownGroups } from '../provisioning/rules/check-mapping.ts';
-import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import type { Database } from '../store/sql/database.ts';
 import { NoDatabase } from '../store/sql/migrate.ts';
 import { findUndeclaredNames } from '../translator/mapping/extension-names.ts';

@@ -1,6 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import type { Condition, ConditionKind } from '../provisioning/conditions/conditions.ts';
-import { localKinds } from '../provisioning/conditions/facts.ts';
+import { type Condition, type ConditionKind, localKinds } from '../model/conditions.ts';
 import { oauthClients, scimTokens } from '../store/credentials/credentials.ts';
 import { encryption, existingEncryptionKey, KeyFileFault } from '../store/credentials/encryption.ts';
 import type { Database } from '../store/sql/database.ts';

@@ -6,7 +6,7 @@ import type { Fault } from '../config/faults.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { withStoredConnections } from '../config/stored-connections.ts';
 import { hideUrlCredentials } from '../http/redaction.ts';
-import type { Condition } from '../provisioning/conditions/conditions.ts';
+import type { Condition } from '../model/conditions.ts';
 import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';
 import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';

@@ -1,8 +1,9 @@
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
+import type { Lookups } from '../model/translation.ts';
+import type { TravelAnswer } from '../model/travel-ports.ts';
 import { readGroups, readReferences } from '../provisioning/mapping-changes/mapping-effect.ts';
 import { defaultMapping, mappingOf } from '../provisioning/rules/mapping-versions.ts';
 import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
-import type { TravelAnswer } from '../provisioning/travel-ports.ts';
 import type { OpenConnection } from '../server/open-connection.ts';
 import { readCounter } from '../store/lists/list-counters.ts';
 import { provisioningStore } from '../store/provisioning-store.ts';
@@ -13,7 +14,6 @@ import { withDatabaseIfAny } from '../store/sql/open-database.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import { compileRules } from '../translator/rules/rules.ts';
 import { toTravel } from '../translator/to-travel.ts';
-import type { Lookups } from '../translator/translation.ts';
 import { dayOf } from '../translator/values/dates.ts';
 import { type ConnectionDeps, silentRuntime, withConnection } from './with-connection.ts';
 

@@ -1,10 +1,10 @@
 import { types } from 'node:util';
 import { SettingsFault } from '../config/faults.ts';
+import { StoreUnavailable } from '../model/unavailable.ts';
 import { KeyFileFault } from '../store/credentials/encryption.ts';
 import { ForeignTables, NoDatabase, UnknownSchema } from '../store/sql/migrate.ts';
 import { DatabaseFault } from '../store/sql/postgres-faults.ts';
 import { DatabaseInUse } from '../store/sql/sqlite.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
 
 /**
  * Returns one line about an error that the operator can fix, with the remedy; undefined for every other error. `folder` is the place of

@@ -1,6 +1,6 @@
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import type { TravelAnswer } from '../provisioning/travel-ports.ts';
-import type { TravelUser } from '../translator/plan/traveler.ts';
+import type { TravelAnswer } from '../model/travel-ports.ts';
+import type { TravelUser } from '../model/traveler.ts';
 import { withConnection } from './with-connection.ts';
 
 /** The answer of a travel API to the question for the bridge's own user. */

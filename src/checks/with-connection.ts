@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import express from 'express';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { createLog } from '../http/log.ts';
-import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { Runtime } from '../model/runtime-ports.ts';
 import { openEmbeddedTravel } from '../server/embedded.ts';
 import { listen, stopServer } from '../server/http-server.ts';
 import { type EmbeddedAddress, type OpenConnection, openConnection } from '../server/open-connection.ts';

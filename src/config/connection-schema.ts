@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectionModeNames, policyChoices } from '../provisioning/policies.ts';
+import { connectionModeNames, policyChoices } from '../model/policies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
 import { share, variable, variableName, wholeNumber } from './schema-parts.ts';
 

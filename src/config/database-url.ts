@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isLoopback } from '../http/proxies.ts';
-import { faultText, nearest } from '../translator/mapping/mapping-faults.ts';
+import { nearest } from '../schema/similar-words.ts';
+import { faultText } from '../translator/mapping/mapping-faults.ts';
 
 /** The URL of a PostgreSQL database. Faults never contain a part of it, because a part may be of the password. */
 export const databaseUrl = z.string().superRefine((text, context) => {

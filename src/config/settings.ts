@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
 import { isSafeUrl } from '../http/proxies.ts';
-import type { Policies } from '../provisioning/policies.ts';
+import type { Policies } from '../model/policies.ts';
 import { toMappingFaults } from '../translator/mapping/mapping-faults.ts';
 import { type Mapping, parseMapping } from '../translator/mapping/mapping-file.ts';
 import { type AlertSettings, alertSettings } from './alert-settings.ts';

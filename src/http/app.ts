@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
+import { RETRY_AFTER_S, StoreUnavailable } from '../model/unavailable.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { RequestScope, requestScopeOf } from './log.ts';
 import type { MinuteQuota } from './minute-quota.ts';

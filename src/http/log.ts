@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { type DestinationStream, type LogFn, type Logger, levels, pino, stdSerializers } from 'pino';
-import { StoreUnavailable } from '../store/unavailable.ts';
+import { StoreUnavailable } from '../model/unavailable.ts';
 
 /** Keys whose values are redacted in every line and in the objects of a line: secrets and personal data. */
 const redactedKeys = [

@@ -1,8 +1,8 @@
 import { decodeOrKeep } from '../http/redaction.ts';
+import type { KeptBody } from '../model/exchange.ts';
 import type { Database } from '../store/sql/database.ts';
 import { batches, parseJson, yieldToEventLoop } from '../store/sql/queries.ts';
 import type { ExchangeTable } from '../store/sql/tables.ts';
-import type { KeptBody } from './exchange.ts';
 
 /** A person to erase from the log. */
 export interface PersonInLog {

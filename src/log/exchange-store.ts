@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely';
 import { decodeOrKeep } from '../http/redaction.ts';
+import type { StoredExchange } from '../model/exchange.ts';
 import type { Database } from '../store/sql/database.ts';
 import { compiledInsert, toJson } from '../store/sql/queries.ts';
 import { caseFoldedKey } from '../store/sql/search-keys.ts';
 import { takeFeedNumbers } from '../store/sql/sequences.ts';
 import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
-import type { StoredExchange } from './exchange.ts';
 
 /** The bounds of the log: exchanges from before a time (epoch milliseconds) are deleted, and the oldest beyond a number. */
 export interface LogBounds {

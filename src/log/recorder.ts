@@ -1,7 +1,7 @@
 import { everyMinute, type Timer } from '../http/minute-quota.ts';
-import type { Log } from '../provisioning/runtime-ports.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
-import type { ExchangeRecorder, NewExchange } from './exchange.ts';
+import type { ExchangeRecorder, NewExchange } from '../model/exchange.ts';
+import type { Log } from '../model/runtime-ports.ts';
+import { StoreUnavailable } from '../model/unavailable.ts';
 import type { ExchangeStore } from './exchange-store.ts';
 import { isOfStranger, toStored } from './stored-exchange.ts';
 import { StrangerEntries } from './stranger-entries.ts';

@@ -1,10 +1,16 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
+import type {
+  ExchangeLog,
+  ExchangePage,
+  ExchangeQuery,
+  KeptBody,
+  LoggedExchange,
+} from '../model/exchange.ts';
 import type { ExchangeSource, RecordedExchange } from '../replay/exchanges.ts';
 import type { Database } from '../store/sql/database.ts';
 import { parseJson, toJson, yieldToEventLoop } from '../store/sql/queries.ts';
 import { caseFoldedKey } from '../store/sql/search-keys.ts';
 import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
-import type { ExchangeLog, ExchangePage, ExchangeQuery, KeptBody, LoggedExchange } from './exchange.ts';
 import { readBodyWindows, readHead } from './exchange-store.ts';
 
 /** The log of exchanges as people and recordings read it. */

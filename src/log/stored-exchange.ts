@@ -1,6 +1,6 @@
 import { cutStrangerText } from '../http/minute-quota.ts';
 import { redactBody, redactQuery } from '../http/redaction.ts';
-import type { KeptBody, NewExchange, StoredExchange } from './exchange.ts';
+import type { KeptBody, NewExchange, StoredExchange } from '../model/exchange.ts';
 
 /**
  * Maximum size of a kept body, in bytes. It is less than the first piece of a streamed response, which is all that is kept of

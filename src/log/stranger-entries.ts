@@ -1,5 +1,5 @@
 import { MinuteQuota } from '../http/minute-quota.ts';
-import type { ExchangeDirection, NewExchange } from './exchange.ts';
+import type { ExchangeDirection, NewExchange } from '../model/exchange.ts';
 
 /** The requests without a valid credential that are kept in a minute: those of one address, and all. The others are summed up. */
 const LIMITS = { ofAddress: 200, all: 400 };

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { clientAddressOf } from '../http/authentication.ts';
 import { unverifiedSubject } from '../http/jwt.ts';
 import { type RequestScope, requestScopeOf } from '../http/log.ts';
-import { type ExchangeRecorder, pickHeaders } from '../log/exchange.ts';
+import { type ExchangeRecorder, pickHeaders } from '../model/exchange.ts';
 import { parseFormParameters, readClientAuthentication } from './token-endpoint.ts';
 
 /** Records each request to the token endpoint when its response has ended, without any secret, assertion or token. */

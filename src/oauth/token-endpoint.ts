@@ -20,7 +20,7 @@ import {
 } from '../http/jwt.ts';
 import type { AddressGuard } from '../http/limited-fetch.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
-import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
+import { RETRY_AFTER_S, StoreUnavailable } from '../model/unavailable.ts';
 import type { AccessTokens, Grant, OAuthClients, Proof, UsedAssertions } from './clients.ts';
 
 /** Dependencies of the token endpoint. */

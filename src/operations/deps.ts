@@ -1,7 +1,7 @@
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import type { ExchangeLog } from '../log/exchange.ts';
+import type { Connection } from '../model/connection.ts';
+import type { ExchangeLog } from '../model/exchange.ts';
 import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
-import type { Connection } from '../provisioning/connection.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import { type AuditLog, auditLog } from '../store/credentials/audit-log.ts';
 import {

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../store/unavailable.ts';
+import { StoreUnavailable } from '../model/unavailable.ts';
 import { ApiError } from '../travel/errors.ts';
 
 /** One invalid parameter or member of a body. */

@@ -1,10 +1,8 @@
 import type { z } from 'zod';
 import type { CsvColumns } from '../http/csv.ts';
+import type { Role } from '../store/credentials/admins.ts';
 import type { MappingDeps, OperationDeps, ServiceDeps } from './deps.ts';
 import type { ErrorCode } from './errors.ts';
-
-/** The roles of callers: a viewer reads, an admin changes too. */
-export type Role = 'viewer' | 'admin';
 
 /**
  * The declaration of one operation: its place in the admin API, who may call it, its input and its result. The route, the checks of the

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { LoggedExchange } from '../log/exchange.ts';
-import { conditionKinds } from '../provisioning/conditions/conditions.ts';
+import { conditionKinds } from '../model/conditions.ts';
+import type { LoggedExchange } from '../model/exchange.ts';
+import { holdCauses } from '../model/identity.ts';
+import { connectionModeNames } from '../model/policies.ts';
 import { describeState } from '../provisioning/conditions/describe-state.ts';
-import { holdCauses } from '../provisioning/identity.ts';
 import { isFeedFollowed } from '../provisioning/import/feed-task.ts';
 import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
-import { connectionModeNames } from '../provisioning/policies.ts';
 import type { PeopleSummary } from '../store/identities/people-summaries.ts';
 import { demoDayStates, type ServiceDeps } from './deps.ts';
 import { OperationError } from './errors.ts';

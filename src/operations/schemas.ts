@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ruleOrigins, ruleOutcomes } from '../translator/translation.ts';
+import { ruleOrigins, ruleOutcomes } from '../model/translation.ts';
 
 const timeText = z.iso.datetime();
 // Documents describe a time as the text that clients see.

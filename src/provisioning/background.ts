@@ -1,17 +1,17 @@
+import type { Connection } from '../model/connection.ts';
+import type { Memberships } from '../model/group-ports.ts';
+import type { Runtime } from '../model/runtime-ports.ts';
+import type { ReconcileQueue, Retention } from '../model/store-ports.ts';
+import type { TravelFailure } from '../model/travel-ports.ts';
 import type { BackgroundTasks } from '../store/queues/background-tasks.ts';
 import { type Tracing, traceWork } from '../tracing/tracing.ts';
-import { type LeasedTask, runTask, type TaskResult } from './background-lease.ts';
+import { type LeasedTask, runTask, type TaskResult } from './calls/background-lease.ts';
 import { type CircuitBreaker, GIVE_WAY_MS } from './calls/circuit-breaker.ts';
-import type { Connection } from './connection.ts';
-import type { Memberships } from './groups/group-ports.ts';
 import { FEED_RECHECK_MS, type FeedTaskDeps, followFeed, takeFeedPosition } from './import/feed-task.ts';
 import { type Importer, type ImportResult, withFailedImport } from './import/import.ts';
 import { type DecisionDeps, decideProposal } from './mapping-changes/decide-proposal.ts';
 import type { Attempt, Reconciler } from './reconcile/run/reconciler.ts';
 import type { RulesSnapshots } from './rules/rules-snapshots.ts';
-import type { Runtime } from './runtime-ports.ts';
-import type { ReconcileQueue, Retention } from './store-ports.ts';
-import type { TravelFailure } from './travel-ports.ts';
 import type { WakeSignal } from './wake-signal.ts';
 
 /** Identities of one connection that are reconciled at the same time. */

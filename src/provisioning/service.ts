@@ -1,3 +1,5 @@
+import type { Connection } from '../model/connection.ts';
+import type { Runtime } from '../model/runtime-ports.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import { runOutside, type Tracing } from '../tracing/tracing.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
@@ -5,10 +7,8 @@ import { type Background, type BackgroundLoops, background, reconcileDue } from 
 import { type CircuitBreaker, circuitBreaker } from './calls/circuit-breaker.ts';
 import { pausingConnection, recordedLookups } from './calls/guarded-calls.ts';
 import { type OwnUsers, ownUsers } from './calls/own-users.ts';
-import type { Connection } from './connection.ts';
 import { groupService } from './groups/groups.ts';
 import { feedFollower } from './import/event-feed.ts';
-import type { ForeignValues } from './import/foreign-values.ts';
 import { type Importer, importer } from './import/import.ts';
 import {
   applyMapping,
@@ -16,9 +16,10 @@ import {
   type MappingChangeResult,
 } from './mapping-changes/apply-mapping.ts';
 import { mappingPreviewer } from './mapping-changes/preview-mapping.ts';
+import type { ForeignValues } from './reconcile/run/foreign-values.ts';
 import { type Reconciler, reconciler } from './reconcile/run/reconciler.ts';
+import type { ConnectionWithMapping } from './rules/configured-mapping.ts';
 import { type MappingFileResult, rulesSnapshots } from './rules/rules-snapshots.ts';
-import type { Runtime } from './runtime-ports.ts';
 import { type ExistingUserFinder, existingUserFinder } from './users/find-existing.ts';
 import { scanQueue } from './users/list-users.ts';
 import { userService } from './users/users.ts';
@@ -27,7 +28,7 @@ import { type WakeSignal, wakeSignal } from './wake-signal.ts';
 
 interface ServiceOptions {
   store: ProvisioningStore;
-  connections: Connection[];
+  connections: ConnectionWithMapping[];
   runtime: Runtime;
   /** The time for which a SCIM write waits for the travel API before it is answered, in milliseconds. */
   writeBudgetMs: number;
@@ -77,7 +78,7 @@ export function provisioningService(options: ServiceOptions) {
       return loops;
     },
     /** Serves one more connection, in the background too if the loops have been started. */
-    addConnection: (connection: Connection): void => {
+    addConnection: (connection: ConnectionWithMapping): void => {
       states.add(connection);
       runOutside(deps.tracing, () => loops?.add(stateOf(connection).pausingConnection));
     },
@@ -166,7 +167,7 @@ interface ConnectionStates {
   ownUsers: OwnUsers;
   of(connection: { id: string }): ConnectionState;
   all(): ConnectionState[];
-  add(connection: Connection): void;
+  add(connection: ConnectionWithMapping): void;
   remove(id: string): void;
 }
 
@@ -176,13 +177,14 @@ interface ConnectionStates {
  */
 function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, states: ConnectionStates) {
   const stateOf = states.of;
+  const connectionOf = (id: string) => stateOf({ id }).connection;
   const shared = {
     ...store,
     ...{ runtime, foreignValues, tracing },
-    rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
+    rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime, configuredMappingOf: connectionOf }),
     scanQueue: scanQueue(runtime),
     ownUsers: states.ownUsers,
-    connectionOf: (id: string) => stateOf({ id }).connection,
+    connectionOf,
     circuitBreakerOf: (connection: Connection) => stateOf(connection).circuitBreaker,
     wake: () => {
       for (const { reconcileSignal } of states.all()) reconcileSignal.wake();
@@ -217,7 +219,7 @@ function createDeps({ store, runtime, foreignValues, tracing }: ServiceOptions, 
 /** The state that a process keeps in memory for one connection. */
 interface ConnectionState {
   /** Reconciliations and searches use it: they ask the circuit breaker, and tell it of each result. */
-  connection: Connection;
+  connection: ConnectionWithMapping;
   /** Fails every call while the circuit breaker is open; used by imports, the event feed and rules. */
   pausingConnection: Connection;
   circuitBreaker: CircuitBreaker;
@@ -229,7 +231,7 @@ interface ConnectionState {
 
 function connectionStates({ connections, store, runtime }: ServiceOptions): ConnectionStates {
   const own = ownUsers({ tasks: store.tasks, runtime });
-  const create = (connection: Connection) => newState(connection, runtime);
+  const create = (connection: ConnectionWithMapping) => newState(connection, runtime);
   const states = new Map(connections.map((connection) => [connection.id, create(connection)]));
   return {
     ownUsers: own,
@@ -244,7 +246,7 @@ function connectionStates({ connections, store, runtime }: ServiceOptions): Conn
   };
 }
 
-function newState(plain: Connection, { now, log }: Runtime): ConnectionState {
+function newState(plain: ConnectionWithMapping, { now, log }: Runtime): ConnectionState {
   const { id } = plain;
   const breaker = circuitBreaker({
     opened: (reason, ms) => {

@@ -3,7 +3,8 @@ import { METHODS } from 'node:http';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type Fault, faultLine, readJsonFile } from '../config/faults.ts';
-import { faultText, nearest, toMappingFaults } from '../translator/mapping/mapping-faults.ts';
+import { nearest } from '../schema/similar-words.ts';
+import { faultText, toMappingFaults } from '../translator/mapping/mapping-faults.ts';
 import { type ExpectationFault, findExpectationFault, isPath, matcherNames } from './matchers.ts';
 
 const noStatus = faultText('is not an HTTP status', 'Write a number from 100 to 599, e.g. 201.');

@@ -12,7 +12,7 @@ import {
   recordFailedAuthentication,
 } from '../http/authentication.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
-import type { ExchangeRecorder } from '../log/exchange.ts';
+import type { ExchangeRecorder } from '../model/exchange.ts';
 import type { GroupService } from '../provisioning/groups/groups.ts';
 import type { UserService } from '../provisioning/users/users.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';

@@ -1,4 +1,4 @@
-import type { Member, MemberChange } from '../provisioning/groups/group-ports.ts';
+import type { Member, MemberChange } from '../model/group-ports.ts';
 import { parseAttributeName } from '../schema/attribute-names.ts';
 import { findAttribute, findSubAttribute } from '../schema/attributes.ts';
 import type { AttributePath, Filter } from '../schema/filter-parser.ts';

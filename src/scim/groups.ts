@@ -1,4 +1,4 @@
-import type { MemberChange } from '../provisioning/groups/group-ports.ts';
+import type { MemberChange } from '../model/group-ports.ts';
 import type { GroupQuery, GroupView, ListedGroupView } from '../provisioning/groups/groups.ts';
 import { pausingFilterTest } from '../schema/filter-match.ts';
 import type { Filter } from '../schema/filter-parser.ts';

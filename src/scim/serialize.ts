@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { ResolvedMember } from '../provisioning/groups/group-ports.ts';
+import type { ResolvedMember } from '../model/group-ports.ts';
 import type { GroupView } from '../provisioning/groups/groups.ts';
 import type { UserView } from '../provisioning/users/list-users.ts';
 import {

@@ -10,7 +10,7 @@ import {
   hashSecret,
   newSecret,
 } from '../http/authentication.ts';
-import type { ExchangeRecorder } from '../log/exchange.ts';
+import type { ExchangeRecorder } from '../model/exchange.ts';
 import { recordTokenRequests } from '../oauth/exchanges.ts';
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
 import type { Access } from '../scim/app.ts';

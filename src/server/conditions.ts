@@ -1,20 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { SignInBurst } from '../admin/sign-in/refused-sign-ins.ts';
 import type { Alert } from '../alerts/channel.ts';
+import type { LocalFact } from '../model/conditions.ts';
+import { numberText } from '../model/texts.ts';
 import {
   type FoundConditions,
   findConditions,
   signInsText,
   suspicionText,
 } from '../provisioning/conditions/conditions.ts';
-import {
-  type ConditionFacts,
-  describeOutage,
-  type LocalFact,
-  outageFact,
-} from '../provisioning/conditions/facts.ts';
-import { numberText } from '../provisioning/conditions/texts.ts';
-import { MIN_PEOPLE } from '../provisioning/import/foreign-values.ts';
+import { type ConditionFacts, describeOutage, outageFact } from '../provisioning/conditions/facts.ts';
+import { MIN_PEOPLE } from '../provisioning/reconcile/run/foreign-values.ts';
 import { missingGroupReader } from '../provisioning/rules/missing-groups.ts';
 import { conditionFactReader } from '../store/condition-facts.ts';
 import type { PeopleSummary } from '../store/identities/people-summaries.ts';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/settings.ts';
 import { resolveName } from '../http/address-guard.ts';
 import { type FailedAuthenticationDeps, hashSecret, newSecret } from '../http/authentication.ts';
-import type { ExchangeRecorder } from '../log/exchange.ts';
+import type { ExchangeRecorder } from '../model/exchange.ts';
 import type { EmbeddedService } from '../operations/deps.ts';
 import { apiKeys, oauthAccessTokens } from '../store/credentials/credentials.ts';
 import { type Encryption, encryption } from '../store/credentials/encryption.ts';

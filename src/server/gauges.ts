@@ -1,11 +1,11 @@
 import { Counter, Gauge } from 'prom-client';
 import type { HttpMetrics } from '../http/monitoring.ts';
-import { pauseReasons } from '../provisioning/calls/circuit-breaker.ts';
+import type { AlarmCount } from '../model/holds.ts';
+import { pauseReasons } from '../model/travel-ports.ts';
 import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
-import type { AlarmCount } from '../provisioning/holds/holds.ts';
-import type { ForeignValues } from '../provisioning/import/foreign-values.ts';
 import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
 import { stateNamesText } from '../provisioning/people/person-texts.ts';
+import type { ForeignValues } from '../provisioning/reconcile/run/foreign-values.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { LiveReplicas } from '../store/queues/live-replicas.ts';

@@ -5,15 +5,17 @@ import { travelLookups } from '../adapter/lookups.ts';
 import { profiles } from '../adapter/profiles/profiles.ts';
 import { travelUsers } from '../adapter/users.ts';
 import type { ConnectionSettings, Settings } from '../config/settings.ts';
-import type { ExchangeRecorder } from '../log/exchange.ts';
+import type { ExchangeRecorder } from '../model/exchange.ts';
+import type { Runtime } from '../model/runtime-ports.ts';
+import type { TravelOutage } from '../model/travel-ports.ts';
 import type { RunningConnection } from '../operations/deps.ts';
-import type { Runtime } from '../provisioning/runtime-ports.ts';
-import type { TravelOutage } from '../provisioning/travel-ports.ts';
+import type { ConnectionWithMapping } from '../provisioning/rules/configured-mapping.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { steadyClock } from './runtime.ts';
 
 /** A connection with its client for the travel API. */
 export interface OpenConnection extends RunningConnection {
+  connection: ConnectionWithMapping;
   /** The environment variable with the credential, if the travel API refuses it. */
   findRefusedKey(): Promise<string | undefined>;
   /** The travel API's clock in epoch milliseconds; undefined before its first response. */

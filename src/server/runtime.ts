@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Runtime } from '../provisioning/runtime-ports.ts';
+import type { Runtime } from '../model/runtime-ports.ts';
 import { timeOrderedId } from './ids.ts';
 
 /**

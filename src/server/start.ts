@@ -18,14 +18,14 @@ import {
 } from '../http/proxies.ts';
 import { type LimitHandlers, socketLimits } from '../http/sockets.ts';
 import { exchangeReader } from '../log/search.ts';
+import type { Identity } from '../model/identity.ts';
+import type { Runtime } from '../model/runtime-ports.ts';
+import type { TravelFailure } from '../model/travel-ports.ts';
 import type { StoredConnections } from '../operations/deps.ts';
 import type { Background } from '../provisioning/background.ts';
-import type { Identity } from '../provisioning/identity.ts';
 import { isLookedUp } from '../provisioning/import/event-feed.ts';
 import type { ImportOptions, ImportResult } from '../provisioning/import/import.ts';
-import type { Runtime } from '../provisioning/runtime-ports.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
-import type { TravelFailure } from '../provisioning/travel-ports.ts';
 import { type ScimDeps, scimApp } from '../scim/app.ts';
 import {
   answerUnreadableRequest,

@@ -1,5 +1,6 @@
-import type { EndingToken, StoredFacts } from '../provisioning/conditions/facts.ts';
-import { connectionModes } from './connection-modes.ts';
+import type { SharedFact } from '../model/conditions.ts';
+import type { AlarmCount } from '../model/holds.ts';
+import { connectionModes, type ListedMode } from './connection-modes.ts';
 import { adminTokens } from './credentials/admins.ts';
 import { scimTokens } from './credentials/credentials.ts';
 import { type PeopleSummary, peopleSummaries } from './identities/people-summaries.ts';
@@ -62,4 +63,27 @@ interface ListedToken {
   name: string;
   expiresAt: number | undefined;
   revokedAt: number | undefined;
+}
+
+/** A token that has an end and is not revoked. */
+export interface EndingToken {
+  kind: 'tokenEnds' | 'adminTokenEnds';
+  /** Undefined for a token of a script. */
+  connection: string | undefined;
+  name: string;
+  expiresAt: number;
+}
+
+/** The facts that the database has. */
+export interface StoredFacts {
+  summaries: PeopleSummary[];
+  modes: ListedMode[];
+  /** The saved states of imports. */
+  imports: { connection: string; state: unknown }[];
+  /** The held people by cause, and the other people about whom an operator is alarmed. */
+  counts: AlarmCount[];
+  tokens: EndingToken[];
+  /** The proposed rules that wait for an admin. */
+  proposedRules: { connection: string; since: number }[];
+  shared: SharedFact[];
 }

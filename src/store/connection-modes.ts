@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { ConnectionMode } from '../provisioning/policies.ts';
+import type { ConnectionMode } from '../model/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { observedColumns } from './identities/identity-row.ts';
 import {

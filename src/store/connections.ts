@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
-import type { ConnectionMode } from '../provisioning/policies.ts';
+import type { ConnectionMode } from '../model/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
 import { markWaitersDirty } from './identities/delete-identities.ts';
 import { countGroups, countIdentities, readCounter } from './lists/list-counters.ts';

@@ -1,3 +1,11 @@
+import type {
+  AppliedField,
+  CustomField,
+  FieldKey,
+  Lookups,
+  TraceEntry,
+  WantedField,
+} from '../model/translation.ts';
 import type { Json } from '../schema/resource.ts';
 import {
   absentEntry,
@@ -22,7 +30,6 @@ import {
   ruleSources,
 } from './rules/rule-sources.ts';
 import { type ConditionalRule, type Rule, type Rules, toRuleChain } from './rules/rules.ts';
-import type { AppliedField, CustomField, FieldKey, Lookups, TraceEntry, WantedField } from './translation.ts';
 import { type Fault, isEqualJson, type ReadContext, unusable, withMappingPath } from './values/values.ts';
 
 /**

@@ -1,9 +1,9 @@
+import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from '../model/translation.ts';
 import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
 import type { SourceUser } from './fields/sources.ts';
 import { applicableField, type CompiledField, usableSources } from './rules/compiled-fields.ts';
 import { type CompiledSource, preparedValues } from './rules/rule-sources.ts';
-import type { FieldKey, Finding, TraceEntry, Translation, WantedField } from './translation.ts';
 import {
   type Fault,
   isEqualJson,

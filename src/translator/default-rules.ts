@@ -1,6 +1,6 @@
+import type { FieldKey, TraceEntry } from '../model/translation.ts';
 import { roleSources } from './roles.ts';
 import { findRules, type Rules } from './rules/rules.ts';
-import type { FieldKey, TraceEntry } from './translation.ts';
 
 /**
  * The use of a rule that is not in the mapping: always, only for users for whom no condition holds (`otherwise`), or never, because a rule

@@ -1,6 +1,6 @@
+import type { FieldKey, Finding, TraceEntry, Translation } from '../model/translation.ts';
 import type { Json } from '../schema/resource.ts';
 import { findField } from './fields/fields.ts';
-import type { FieldKey, Finding, TraceEntry, Translation } from './translation.ts';
 
 /** The names of custom fields, cost centers and so on by id. */
 type Names = ReadonlyMap<string, string>;

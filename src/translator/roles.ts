@@ -1,9 +1,9 @@
+import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from '../model/translation.ts';
 import { isObject, type Json, type ScimResource, urns } from '../schema/resource.ts';
 import { absentEntry, type TranslationDraft, type TranslationInput, toFinding } from './decide.ts';
 import { usableSources } from './rules/compiled-fields.ts';
 import { allPreparedValues, type RuleSources, ruleSources, tracedRule } from './rules/rule-sources.ts';
 import { oncePerRules, type Rule, type Rules } from './rules/rules.ts';
-import { type FieldKey, rolesTarget, type TraceEntry, travelRoles } from './translation.ts';
 import {
   type NamedRole,
   namedRoles,

@@ -1,13 +1,14 @@
+import { type Lookups, rolesTarget } from '../model/translation.ts';
+import type { TravelUser } from '../model/traveler.ts';
 import { findAttribute } from '../schema/attributes.ts';
 import { isObject, type Json, type JsonObject, ownKey, type ScimResource, urns } from '../schema/resource.ts';
 import { resolveAttribute, userType } from '../schema/resource-types.ts';
 import { type Field, findField, inSchemaOrder } from './fields/fields.ts';
-import { hasValue, readField, type TravelUser } from './plan/traveler.ts';
+import { hasValue, readField } from './plan/traveler.ts';
 import { findManagerReferences } from './rules/compiled-fields.ts';
 import { findCustomField } from './rules/custom-field-values.ts';
 import type { Rule, Rules } from './rules/rules.ts';
 import { toTravel } from './to-travel.ts';
-import { type Lookups, rolesTarget } from './translation.ts';
 import { toScimRole } from './values/role-names.ts';
 import { toText } from './values/values.ts';
 

@@ -1,3 +1,4 @@
+import type { Snapshot, Translation, WantedField } from '../model/translation.ts';
 import { foldCase } from '../schema/case-fold.ts';
 import { isActive, type ScimResource } from '../schema/resource.ts';
 import { translateCustomFields } from './custom-fields.ts';
@@ -7,7 +8,6 @@ import { translateRoles } from './roles.ts';
 import { compiledFields } from './rules/compiled-fields.ts';
 import { withGroups } from './rules/groups.ts';
 import type { Rules } from './rules/rules.ts';
-import type { Snapshot, Translation, WantedField } from './translation.ts';
 import { readCountry } from './values/countries.ts';
 import { readEmail } from './values/readers.ts';
 import { isUnassigned, type ReadContext, valueAt } from './values/values.ts';

@@ -1,6 +1,6 @@
+import { type FieldKey, noLookups, type StoredTrace, type TraceEntry } from '../model/translation.ts';
 import { compileRules } from './rules/rules.ts';
 import { toTravel } from './to-travel.ts';
-import { type FieldKey, noLookups, type StoredTrace, type TraceEntry } from './translation.ts';
 
 /**
  * Returns a trace as it is stored: without the entries that the default rules make for a user without any value. If it has no others,

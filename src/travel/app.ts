@@ -7,9 +7,9 @@ import express, {
   Router,
 } from 'express';
 import type { FailedAuthenticationDeps } from '../http/authentication.ts';
-import type { ExchangeRecorder } from '../log/exchange.ts';
+import type { ExchangeRecorder } from '../model/exchange.ts';
+import { RETRY_AFTER_S, StoreUnavailable } from '../model/unavailable.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
-import { RETRY_AFTER_S, StoreUnavailable } from '../store/unavailable.ts';
 import { authenticate, callerId } from './authentication/authentication.ts';
 import { catalog } from './catalog.ts';
 import { create, patch, remove, replace } from './changes.ts';

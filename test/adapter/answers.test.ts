@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ClientSettings, ReadBody } from '../../src/adapter/http/client.ts';
 import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
-import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
+import type { TravelAnswer } from '../../src/model/travel-ports.ts';
 import { json, type TravelServer, travelServer } from './travel-server.ts';
 
 const invalid = {

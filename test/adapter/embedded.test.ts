@@ -8,7 +8,7 @@ import { travelClient } from '../../src/adapter/http/client.ts';
 import { travelLookups } from '../../src/adapter/lookups.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
 import { hashSecret, newSecret } from '../../src/http/authentication.ts';
-import type { TravelLookups, TravelUsers } from '../../src/provisioning/travel-ports.ts';
+import type { TravelLookups, TravelUsers } from '../../src/model/travel-ports.ts';
 import { createEmbeddedTravel } from '../../src/server/embedded.ts';
 import { apiKeys } from '../../src/store/credentials/credentials.ts';
 import { fields } from '../../src/translator/fields/fields.ts';

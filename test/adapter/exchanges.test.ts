@@ -1,5 +1,5 @@
 import type { TravelRequest } from '../../src/adapter/http/client.ts';
-import type { NewExchange } from '../../src/log/exchange.ts';
+import type { NewExchange } from '../../src/model/exchange.ts';
 import { type Answerer, json, travelServer } from './travel-server.ts';
 
 const read = { method: 'GET', path: '/api/users/1', operation: 'readTraveler' } as const;

@@ -1,7 +1,7 @@
 import { travelClient } from '../../src/adapter/http/client.ts';
 import { genericRestProfile } from '../../src/adapter/profiles/generic-rest.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
-import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
+import type { TravelUsers } from '../../src/model/travel-ports.ts';
 import { type OtherCall, type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
 import { json, travelServer } from './travel-server.ts';
 

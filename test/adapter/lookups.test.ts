@@ -1,5 +1,5 @@
 import { travelLookups } from '../../src/adapter/lookups.ts';
-import type { TravelLookups } from '../../src/provisioning/travel-ports.ts';
+import type { TravelLookups } from '../../src/model/travel-ports.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type Answerer, json, type Recorded, type TravelServer, travelServer } from './travel-server.ts';
 

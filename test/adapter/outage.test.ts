@@ -1,5 +1,5 @@
 import { outageRecord } from '../../src/adapter/http/outage.ts';
-import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
+import type { TravelAnswer } from '../../src/model/travel-ports.ts';
 
 const name = 'PATCH /api/users/t1';
 const unavailable = (text: string, more: object = {}): TravelAnswer<unknown> => ({

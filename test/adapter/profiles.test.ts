@@ -2,10 +2,10 @@ import { type TravelClient, travelClient } from '../../src/adapter/http/client.t
 import { travelLookups } from '../../src/adapter/lookups.ts';
 import { profiles } from '../../src/adapter/profiles/profiles.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
+import type { TravelAnswer, TravelLookups, TravelUsers } from '../../src/model/travel-ports.ts';
+import type { TravelerChange, TravelUser } from '../../src/model/traveler.ts';
 import { readTravelerPages } from '../../src/provisioning/import/traveler-pages.ts';
-import type { TravelAnswer, TravelLookups, TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { fields } from '../../src/translator/fields/fields.ts';
-import type { TravelerChange, TravelUser } from '../../src/translator/plan/traveler.ts';
 import { type Habits, type OtherTravelApi, otherTravelApi } from '../fixtures/other-travel-api.ts';
 
 type ProfileName = keyof typeof profiles;

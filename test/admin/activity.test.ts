@@ -1,4 +1,4 @@
-import type { ExchangeLog, LoggedExchange } from '../../src/log/exchange.ts';
+import type { ExchangeLog, LoggedExchange } from '../../src/model/exchange.ts';
 import { activityReader } from '../../src/operations/traffic/activity.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);

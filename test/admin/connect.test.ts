@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pino from 'pino';
+import { defaultPolicies, type Policies } from '../../src/model/policies.ts';
 import { describePolicies } from '../../src/operations/connections/policy-texts.ts';
-import { defaultPolicies, type Policies } from '../../src/provisioning/policies.ts';
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 

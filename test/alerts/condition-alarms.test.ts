@@ -1,8 +1,9 @@
 import type { Alert } from '../../src/alerts/channel.ts';
 import { conditionAlarms } from '../../src/alerts/condition-alarms.ts';
+import type { LocalFact } from '../../src/model/conditions.ts';
+import type { AlarmCount } from '../../src/model/holds.ts';
 import { findConditions } from '../../src/provisioning/conditions/conditions.ts';
-import type { LocalFact, StoredFacts } from '../../src/provisioning/conditions/facts.ts';
-import type { AlarmCount } from '../../src/provisioning/holds/holds.ts';
+import type { StoredFacts } from '../../src/store/condition-facts.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { reportedConditions } from '../../src/store/queues/reported-conditions.ts';
 import type { Database } from '../../src/store/sql/database.ts';

@@ -17,7 +17,7 @@ test('every finding is explained once, with a remedy', () => {
   const items = itemsUnder(statesAndFindings, 'Findings');
   const explained = items.flatMap(leadingCodes);
   expect(explained.filter((code, index) => explained.indexOf(code) !== index)).toEqual([]);
-  const made = findingCodesIn('src/translator', 'src/provisioning', 'src/schema', 'src/scim');
+  const made = findingCodesIn('src/model', 'src/translator', 'src/provisioning', 'src/schema', 'src/scim');
   expect(made.filter((code) => !explained.includes(code))).toEqual([]);
   expect(made.toSorted()).toEqual([...findingCodes]);
   for (const item of items) expect(item).toMatch(/: .+ \*\*Remedy\*\*: ./);

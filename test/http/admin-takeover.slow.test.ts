@@ -1,7 +1,7 @@
 import { readSettings } from '../../src/config/settings.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { type Service, start } from '../../src/server/start.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';
 import { AUDIENCE, type OpenidProvider, openidProvider } from '../fixtures/openid-provider.ts';
 import { patchOp } from '../fixtures/scim.ts';

@@ -6,8 +6,8 @@ import { httpApp, redactLoggedPath, redactParameterNames, routeGroupOf } from '.
 import { markRoutine, requestScopeOf } from '../../src/http/log.ts';
 import { healthRoutes, httpMetrics } from '../../src/http/monitoring.ts';
 import { socketLimits } from '../../src/http/sockets.ts';
+import { StoreUnavailable } from '../../src/model/unavailable.ts';
 import { createHttpServer } from '../../src/server/http-server.ts';
-import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { catalog } from '../../src/travel/catalog.ts';
 import { buildOpenApi } from '../../src/travel/openapi/document.ts';
 import { type HttpFixture, httpFixture } from '../fixtures/http.ts';

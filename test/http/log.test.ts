@@ -1,6 +1,6 @@
 import { createLog } from '../../src/http/log.ts';
+import { StoreUnavailable } from '../../src/model/unavailable.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { parseLinesInto } from '../fixtures/http.ts';
 
 function logged(fields: object): JsonObject | undefined {

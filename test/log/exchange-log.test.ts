@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { deleteExchanges, findExchanges, findFormerNames } from '../../src/log/erasure.ts';
-import type { ExchangeQuery, StoredExchange } from '../../src/log/exchange.ts';
 import { exchangeStore } from '../../src/log/exchange-store.ts';
 import { exchangeReader } from '../../src/log/search.ts';
+import type { ExchangeQuery, StoredExchange } from '../../src/model/exchange.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { nameMatcher } from '../../src/store/erasure/names.ts';
 import type { Database } from '../../src/store/sql/database.ts';

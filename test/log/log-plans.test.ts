@@ -1,6 +1,6 @@
-import type { StoredExchange } from '../../src/log/exchange.ts';
 import { exchangeStore } from '../../src/log/exchange-store.ts';
 import { exchangeReader } from '../../src/log/search.ts';
+import type { StoredExchange } from '../../src/model/exchange.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { plansOf } from '../fixtures/query-plans.ts';
 import { NOW } from '../fixtures/store.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bridgeDirections, type ExchangeQuery, type LoggedExchange } from '../../src/log/exchange.ts';
 import { exchangeReader } from '../../src/log/search.ts';
+import { bridgeDirections, type ExchangeQuery, type LoggedExchange } from '../../src/model/exchange.ts';
 import { openDatabase } from '../../src/store/sql/open-database.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { type RunningService, startService } from '../fixtures/service.ts';

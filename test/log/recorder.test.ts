@@ -1,7 +1,7 @@
-import type { NewExchange, StoredExchange } from '../../src/log/exchange.ts';
 import type { ExchangeStore, LogBounds } from '../../src/log/exchange-store.ts';
 import { exchangeRecorder } from '../../src/log/recorder.ts';
-import { StoreUnavailable } from '../../src/store/unavailable.ts';
+import type { NewExchange, StoredExchange } from '../../src/model/exchange.ts';
+import { StoreUnavailable } from '../../src/model/unavailable.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,5 +1,5 @@
-import { isOwnCall } from '../../src/log/exchange.ts';
 import { exchangeReader } from '../../src/log/search.ts';
+import { isOwnCall } from '../../src/model/exchange.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { temporaryFolder } from '../fixtures/jetbridge.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hashSecret } from '../../src/http/authentication.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { scimTokens } from '../../src/store/credentials/credentials.ts';
 import { openPostgres } from '../../src/store/sql/postgres.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import {
   type IdpUser,

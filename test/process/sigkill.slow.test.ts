@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Checkpoint } from '../../src/provisioning/runtime-ports.ts';
+import type { Checkpoint } from '../../src/model/runtime-ports.ts';
 import { type RunningBridge, waitUntilSyncedOrDead, withProcessFixture } from '../fixtures/process.ts';
 import { newIdpUser, userStateOf, type Write } from '../fixtures/remembering-idp.ts';
 

@@ -1,6 +1,6 @@
+import type { FeedPage, TravelAnswer } from '../../src/model/travel-ports.ts';
 import type { Background } from '../../src/provisioning/background.ts';
 import { feedReadAt } from '../../src/provisioning/import/feed-task.ts';
-import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import { type ProvisioningFixture, provisioningFixture } from '../fixtures/provisioning.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { holdCauses } from '../../src/provisioning/identity.ts';
-import { connectionModeNames, defaultPolicies } from '../../src/provisioning/policies.ts';
+import { holdCauses } from '../../src/model/identity.ts';
+import { connectionModeNames, defaultPolicies } from '../../src/model/policies.ts';
 
-const source = readFileSync('src/provisioning/identity.ts', 'utf8');
+const source = readFileSync('src/model/identity.ts', 'utf8');
 
 /** The names of the members that an interface of identity.ts declares. */
 function membersOf(name: string): string[] {

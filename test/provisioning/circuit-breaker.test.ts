@@ -1,9 +1,9 @@
+import type { TravelFailure } from '../../src/model/travel-ports.ts';
 import {
   type CircuitBreaker,
   circuitBreaker,
   sendRecorded,
 } from '../../src/provisioning/calls/circuit-breaker.ts';
-import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
 import { fakeTravel } from '../fixtures/fake-travel.ts';
 
 const down: TravelFailure = { kind: 'unavailable', text: 'ECONNREFUSED', isUnanswered: true };

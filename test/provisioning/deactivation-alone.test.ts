@@ -1,4 +1,4 @@
-import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
+import type { TravelFailure } from '../../src/model/travel-ports.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import { emailsOf, person, withFixture } from '../fixtures/provisioning.ts';
 

@@ -1,11 +1,11 @@
+import type { FeedPage, TravelAnswer } from '../../src/model/travel-ports.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import {
   type FeedFollower,
   type FeedResult,
   feedFollower,
 } from '../../src/provisioning/import/event-feed.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
-import type { FeedPage, TravelAnswer } from '../../src/provisioning/travel-ports.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import {
   addressOf,
@@ -46,7 +46,7 @@ function followerIn({ store, clock, connection }: ProvisioningFixture): FeedFoll
   return feedFollower(
     {
       ...store,
-      rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
+      rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime, configuredMappingOf: () => connection }),
       wake: () => {},
       runtime,
       refreshRules: followRules,

@@ -1,5 +1,5 @@
-import { findings } from '../../src/provisioning/findings.ts';
-import type { Identity } from '../../src/provisioning/identity.ts';
+import { findings } from '../../src/model/findings.ts';
+import type { Identity } from '../../src/model/identity.ts';
 import { explainFields } from '../../src/provisioning/people/explain-fields.ts';
 import { explainPerson, verdictOn } from '../../src/provisioning/people/explain-person.ts';
 import { NOW, person, traveler } from '../fixtures/store.ts';

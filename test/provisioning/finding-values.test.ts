@@ -1,7 +1,7 @@
-import { findings } from '../../src/provisioning/findings.ts';
+import { findings } from '../../src/model/findings.ts';
+import type { ListedPerson } from '../../src/model/people.ts';
+import type { Finding } from '../../src/model/translation.ts';
 import { countFindingValues, type FindingValue } from '../../src/provisioning/people/finding-values.ts';
-import type { ListedPerson } from '../../src/provisioning/people/people.ts';
-import type { Finding } from '../../src/translator/translation.ts';
 
 function person(id: string, ...found: Finding[]): ListedPerson {
   return {

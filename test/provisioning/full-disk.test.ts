@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { StoreUnavailable } from '../../src/model/unavailable.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
-import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import {
   addressOf,

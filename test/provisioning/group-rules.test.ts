@@ -1,6 +1,6 @@
-import type { MemberChange } from '../../src/provisioning/groups/group-ports.ts';
+import type { MemberChange } from '../../src/model/group-ports.ts';
+import { noLookups } from '../../src/model/translation.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
-import { noLookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { seededRandom } from '../fixtures/seeded.ts';
 

@@ -1,4 +1,4 @@
-import type { MemberChange } from '../../src/provisioning/groups/group-ports.ts';
+import type { MemberChange } from '../../src/model/group-ports.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Decision } from '../../src/provisioning/identity.ts';
+import type { Decision } from '../../src/model/identity.ts';
 import {
   addressOf,
   emailsOf,

@@ -44,7 +44,7 @@ async function importFromServer(
   const runtime = { ...clock, newId, random: () => 0.5, log, checkpoint: () => {} };
   const deps = {
     ...store,
-    rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime }),
+    rulesSnapshots: rulesSnapshots({ rules: store.rules, runtime, configuredMappingOf: () => connection }),
     ownUsers: ownUsers({ tasks: store.tasks, runtime }),
     wake: () => {},
     runtime,

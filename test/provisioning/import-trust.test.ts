@@ -1,8 +1,8 @@
 import { travelUsers } from '../../src/adapter/users.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { ownUsers } from '../../src/provisioning/calls/own-users.ts';
 import { importer, isIncompleteImport, lastImportOf } from '../../src/provisioning/import/import.ts';
 import { rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { json, type Recorded, travelServer } from '../adapter/travel-server.ts';
 import {
   addressOf,
@@ -50,8 +50,8 @@ async function importLater(fixture: ProvisioningFixture, connection = fixture.co
   };
   const log = { info: at('info'), warn: at('warn'), error: at('error') };
   const runtime = { ...fixture.clock, newId, random: () => 0.5, log, checkpoint: () => {} };
-  const snapshots = rulesSnapshots({ rules: fixture.store.rules, runtime });
-  const { store } = fixture;
+  const { store, connectionOf: configuredMappingOf } = fixture;
+  const snapshots = rulesSnapshots({ rules: store.rules, runtime, configuredMappingOf });
   const own = ownUsers({ tasks: store.tasks, runtime });
   const deps = { ...store, rulesSnapshots: snapshots, ownUsers: own, wake: () => {}, runtime };
   const imported = await importer(deps).run(connection);

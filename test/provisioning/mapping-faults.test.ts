@@ -1,5 +1,5 @@
+import type { Lookups } from '../../src/model/translation.ts';
 import type { Json } from '../../src/schema/resource.ts';
-import type { Lookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 

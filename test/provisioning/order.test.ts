@@ -1,15 +1,10 @@
 import fc from 'fast-check';
+import type { CustomField, Lookups, NamedResource, ScimUserMapping } from '../../src/model/translation.ts';
 import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { compileRules } from '../../src/translator/rules/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type {
-  CustomField,
-  Lookups,
-  NamedResource,
-  ScimUserMapping,
-} from '../../src/translator/translation.ts';
 import { person, withFixture } from '../fixtures/provisioning.ts';
 import { runs } from '../fixtures/runs.ts';
 

@@ -1,5 +1,5 @@
-import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
+import type { TravelAnswer } from '../../src/model/travel-ports.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import {
   addressOf,
   allUsers,

@@ -313,7 +313,11 @@ test('a preview yields to other requests', () =>
       return time;
     };
     const log = { info: () => {}, warn: () => {} };
-    const snapshots = rulesSnapshots({ rules: fixture.store.rules, runtime: { now, log } });
+    const {
+      store: { rules },
+      connectionOf: configuredMappingOf,
+    } = fixture;
+    const snapshots = rulesSnapshots({ rules, runtime: { now, log }, configuredMappingOf });
     const slow = mappingPreviewer({ ...fixture.store, rulesSnapshots: snapshots, runtime: { now } });
     let unchanged = 0;
     // The limit ends the test even if the preview never ends.

@@ -1,7 +1,7 @@
+import type { Lookups } from '../../src/model/translation.ts';
 import { applyMapping } from '../../src/provisioning/mapping-changes/apply-mapping.ts';
 import { acceptRules, discardRules } from '../../src/provisioning/rules/proposed-rules.ts';
 import { type JsonObject, type ScimResource, urns } from '../../src/schema/resource.ts';
-import type { Lookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 

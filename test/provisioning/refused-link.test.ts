@@ -1,4 +1,4 @@
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import {
   addressOf,
   emailsOf,

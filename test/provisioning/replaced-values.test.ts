@@ -1,6 +1,6 @@
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { findReplacedSince, findVersion } from '../../src/provisioning/rules/mapping-versions.ts';
 import type { Json } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 

@@ -1,5 +1,5 @@
 import type { Background } from '../../src/provisioning/background.ts';
-import { leasedConnection } from '../../src/provisioning/reconcile/run/lease.ts';
+import { leasedConnection } from '../../src/provisioning/calls/lease.ts';
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
 import { fakeFeed } from '../fixtures/fake-feed.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';

@@ -1,6 +1,6 @@
-import type { Policies } from '../../src/provisioning/policies.ts';
+import type { Policies } from '../../src/model/policies.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { saveDecision } from '../fixtures/save-decision.ts';
 

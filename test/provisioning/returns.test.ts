@@ -1,4 +1,4 @@
-import type { Identity } from '../../src/provisioning/identity.ts';
+import type { Identity } from '../../src/model/identity.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
 import type { FakeTravel } from '../fixtures/fake-travel.ts';
 import {

@@ -1,11 +1,11 @@
-import type { Connection } from '../../src/provisioning/connection.ts';
+import type { Connection } from '../../src/model/connection.ts';
+import type { Lookups } from '../../src/model/translation.ts';
+import type { TravelLookups } from '../../src/model/travel-ports.ts';
 import { applyMapping } from '../../src/provisioning/mapping-changes/apply-mapping.ts';
 import { findVersion, listVersions } from '../../src/provisioning/rules/mapping-versions.ts';
 import type { RulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
 import { type RulesSnapshots, rulesSnapshots } from '../../src/provisioning/rules/rules-snapshots.ts';
-import type { TravelLookups } from '../../src/provisioning/travel-ports.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import type { Lookups } from '../../src/translator/translation.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { mappingOf } from '../fixtures/translator.ts';
 
@@ -33,7 +33,11 @@ function replicaOf(
     lookups: { ...cachedLookups(fixture), ...lookups },
   };
   const runtime = { now: fixture.clock.now, log };
-  return { ...rulesSnapshots({ rules: fixture.store.rules, runtime }), connection, warnings };
+  return {
+    ...rulesSnapshots({ rules: fixture.store.rules, runtime, configuredMappingOf: () => connection }),
+    connection,
+    warnings,
+  };
 }
 
 /** Reads the lookups of the travel API only on demand, as the adapter does within a minute. */
@@ -101,7 +105,7 @@ describe('the mapping file of a replica', () => {
   test('is in the history with its path, also after it was read again', () =>
     withFixture(async (fixture) => {
       const replica = replicaOf(fixture, fileX);
-      const connection = { ...replica.connection, mappingFile: 'config/okta.json' };
+      const connection = Object.assign(replica.connection, { mappingFile: 'config/okta.json' });
       await replica.refresh(connection);
       expect(await replica.applyFile(connection, mappingOf(fileY))).toEqual({
         outcome: 'applied',

@@ -1,4 +1,4 @@
-import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
+import type { TravelFailure } from '../../src/model/travel-ports.ts';
 import {
   addressOf,
   emailsOf,

@@ -1,4 +1,4 @@
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { addressOf, managedBy, person, withFixture } from '../fixtures/provisioning.ts';
 import { approve, playFirstCycle, report, toShadow } from '../fixtures/shadow.ts';
 

@@ -1,5 +1,5 @@
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { type ScimResource, urns } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import {
   addressOf,
   emailsOf,

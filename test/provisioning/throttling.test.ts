@@ -1,4 +1,4 @@
-import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
+import type { TravelFailure } from '../../src/model/travel-ports.ts';
 import { fakeFeed } from '../fixtures/fake-feed.ts';
 import type { Call } from '../fixtures/fake-travel.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';

@@ -1,6 +1,6 @@
+import type { TravelAnswer, TravelUserPage } from '../../src/model/travel-ports.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { readTravelerPages } from '../../src/provisioning/import/traveler-pages.ts';
-import type { TravelAnswer, TravelUserPage } from '../../src/provisioning/travel-ports.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 
 interface List {
   size: number;

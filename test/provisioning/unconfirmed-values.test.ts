@@ -1,6 +1,6 @@
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
 import { urns } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { emailsOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';

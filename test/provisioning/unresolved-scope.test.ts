@@ -1,15 +1,14 @@
-import type { Identity } from '../../src/provisioning/identity.ts';
-import { defaultPolicies } from '../../src/provisioning/policies.ts';
+import { type Identity, newIdentity } from '../../src/model/identity.ts';
+import { defaultPolicies } from '../../src/model/policies.ts';
+import { noLookups } from '../../src/model/translation.ts';
+import type { TravelAnswer } from '../../src/model/travel-ports.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { ReconcileContext } from '../../src/provisioning/reconcile/context.ts';
 import { carriedOutBy, run } from '../../src/provisioning/reconcile/effects.ts';
 import { reconcileTraveler } from '../../src/provisioning/reconcile/reconcile-traveler.ts';
 import { toRulesSnapshot } from '../../src/provisioning/rules/rules-snapshot.ts';
-import type { TravelAnswer } from '../../src/provisioning/travel-ports.ts';
-import { newIdentity } from '../../src/provisioning/users/create-user.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import { noLookups } from '../../src/translator/translation.ts';
 import {
   addressOf,
   emailsOf,

@@ -1,12 +1,6 @@
 import fc from 'fast-check';
-import {
-  type Departure,
-  type EvidenceRow,
-  type PersonalValues,
-  personalValuesOf,
-  type Return,
-  whoIsWho,
-} from '../../src/provisioning/people/who-is-who.ts';
+import type { Departure, EvidenceRow, PersonalValues } from '../../src/model/identity.ts';
+import { personalValuesOf, type Return, whoIsWho } from '../../src/provisioning/people/who-is-who.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = 400 * DAY_MS;

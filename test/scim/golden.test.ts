@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
+import { ProvisioningError } from '../../src/model/provisioning-error.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { type RawRequest, rawExchange, requestText } from '../fixtures/raw-http.ts';
 import { patchOp, scimFixture } from '../fixtures/scim.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Member, MemberChange } from '../../src/provisioning/groups/group-ports.ts';
+import type { Member, MemberChange } from '../../src/model/group-ports.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { type MemberPatchStep, netMemberChanges } from '../../src/scim/group-members.ts';
 import { runs } from '../fixtures/runs.ts';

@@ -1,5 +1,5 @@
 import SCIMMY from 'scimmy';
-import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
+import { ProvisioningError } from '../../src/model/provisioning-error.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 

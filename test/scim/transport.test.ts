@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
+import { ProvisioningError } from '../../src/model/provisioning-error.ts';
 import { urns } from '../../src/schema/resource.ts';
 import { patchOp, type ScimFixture, scimFixture } from '../fixtures/scim.ts';
 

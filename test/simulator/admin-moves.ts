@@ -1,5 +1,5 @@
+import { type Identity, isInactive } from '../../src/model/identity.ts';
 import { decide } from '../../src/provisioning/holds/decide.ts';
-import { type Identity, isInactive } from '../../src/provisioning/identity.ts';
 import { goLive } from '../../src/provisioning/shadow/go-live.ts';
 import { summarizeShadow } from '../../src/provisioning/shadow/report.ts';
 import { deletePerson } from '../../src/store/erasure/delete-person.ts';

@@ -1,4 +1,4 @@
-import type { TravelFailure } from '../../src/provisioning/travel-ports.ts';
+import type { TravelFailure } from '../../src/model/travel-ports.ts';
 
 /** Answers that are given in place of carrying the call out. */
 export const failures = {

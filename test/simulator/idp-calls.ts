@@ -1,5 +1,5 @@
+import { ProvisioningError } from '../../src/model/provisioning-error.ts';
 import type { GroupQuery, GroupView } from '../../src/provisioning/groups/groups.ts';
-import { ProvisioningError } from '../../src/provisioning/provisioning-error.ts';
 import type { ProvisioningService } from '../../src/provisioning/service.ts';
 import type { UserQuery, UserView } from '../../src/provisioning/users/list-users.ts';
 import { normalize } from '../../src/schema/normalize.ts';

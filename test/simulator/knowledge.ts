@@ -1,5 +1,5 @@
-import type { Policies } from '../../src/provisioning/policies.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
+import type { Policies } from '../../src/model/policies.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { StatedGroup } from './groups.ts';
 import {
   type Expected,

@@ -4,9 +4,9 @@ import type { TravelProfile } from '../../src/adapter/profile.ts';
 import { genericRestProfile } from '../../src/adapter/profiles/generic-rest.ts';
 import { jetbridgeProfile } from '../../src/adapter/profiles/jetbridge.ts';
 import { travelUsers } from '../../src/adapter/users.ts';
-import type { TravelAnswer, TravelUsers } from '../../src/provisioning/travel-ports.ts';
+import type { TravelAnswer, TravelUsers } from '../../src/model/travel-ports.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { type FakeTravel, mergePatch } from '../fixtures/fake-travel.ts';
 import { carryOutGenericRest } from '../fixtures/generic-rest-requests.ts';
 import {

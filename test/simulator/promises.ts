@@ -1,5 +1,5 @@
-import type { Identity } from '../../src/provisioning/identity.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
+import type { Identity } from '../../src/model/identity.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { StatedGroup } from './groups.ts';
 import {
   expectedOf,

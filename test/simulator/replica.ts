@@ -1,6 +1,6 @@
 import { IDLE_MS } from '../../src/provisioning/background.ts';
-import type { Connection } from '../../src/provisioning/connection.ts';
-import { foreignValues, MIN_PEOPLE } from '../../src/provisioning/import/foreign-values.ts';
+import { foreignValues, MIN_PEOPLE } from '../../src/provisioning/reconcile/run/foreign-values.ts';
+import type { ConnectionWithMapping } from '../../src/provisioning/rules/configured-mapping.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
 import { type ProvisioningStore, provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Random } from '../fixtures/seeded.ts';
@@ -55,7 +55,7 @@ export interface ReplicaDeps {
   /** True if queries may take some time, as those of a database server do. */
   isStoreRemote: boolean;
   /** The connections as this process sees them, with a travel API that has no gate yet. */
-  connections(name: string): Connection[];
+  connections(name: string): ConnectionWithMapping[];
 }
 
 /** The interval at which a process looks which connections are paused, in milliseconds. */
@@ -282,7 +282,7 @@ function firstDue(database: MemoryDatabase, connection: string): number {
 
 type Port = (...values: never[]) => Promise<unknown>;
 
-function gatedConnection(connection: Connection, { through }: Gate): Connection {
+function gatedConnection(connection: ConnectionWithMapping, { through }: Gate): ConnectionWithMapping {
   const { travel, lookups, feed } = connection;
   return {
     ...connection,

@@ -1,4 +1,4 @@
-import type { Identity } from '../../src/provisioning/identity.ts';
+import type { Identity } from '../../src/model/identity.ts';
 import { sentences } from './promises.ts';
 import { FEED_MS, type World } from './world.ts';
 

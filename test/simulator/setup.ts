@@ -1,4 +1,4 @@
-import { defaultPolicies, type Policies } from '../../src/provisioning/policies.ts';
+import { defaultPolicies, type Policies } from '../../src/model/policies.ts';
 import { seededRandom } from '../fixtures/seeded.ts';
 import type { TravelHabits } from './travel-api.ts';
 

@@ -1,12 +1,12 @@
-import type { Connection } from '../../src/provisioning/connection.ts';
+import type { Connection } from '../../src/model/connection.ts';
+import type { Lookups } from '../../src/model/translation.ts';
 import type {
   TravelAnswer,
   TravelFailure,
   TravelLookups,
   TravelUsers,
-} from '../../src/provisioning/travel-ports.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
-import type { Lookups } from '../../src/translator/translation.ts';
+} from '../../src/model/travel-ports.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { type FakeFeed, fakeFeed } from '../fixtures/fake-feed.ts';
 import { type FakeTravel, fakeTravel } from '../fixtures/fake-travel.ts';
 import type { Random } from '../fixtures/seeded.ts';

@@ -1,5 +1,5 @@
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { mergePatch } from '../fixtures/fake-travel.ts';
 import { changeForEverybody, noteForeign } from './knowledge.ts';
 import type { TravelMove } from './moves.ts';

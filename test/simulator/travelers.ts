@@ -1,5 +1,5 @@
+import type { CustomFieldValue, TravelUser } from '../../src/model/traveler.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
-import type { CustomFieldValue, TravelUser } from '../../src/translator/plan/traveler.ts';
 
 /** A value of a field as text; undefined when there is none. */
 export type Value = string | undefined;

@@ -1,8 +1,8 @@
-import type { Connection } from '../../src/provisioning/connection.ts';
+import type { TravelUsers } from '../../src/model/travel-ports.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
+import type { ConnectionWithMapping } from '../../src/provisioning/rules/configured-mapping.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
-import type { TravelUsers } from '../../src/provisioning/travel-ports.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { type Random, seededRandom } from '../fixtures/seeded.ts';
 import { type AttemptWatch, newAttemptWatch } from './attempts.ts';
 import { type Knowledge, newKnowledge } from './knowledge.ts';
@@ -33,7 +33,7 @@ export interface World {
   attempts: AttemptWatch;
   travel: SimulatedTravel;
   database: MemoryDatabase;
-  connections: Connection[];
+  connections: ConnectionWithMapping[];
   store: ReturnType<typeof provisioningStore>;
   /** A service without background work, for reads. */
   reader: ProvisioningService;
@@ -164,7 +164,7 @@ function connectionOf(
   id: string,
   { policies, hasFeed }: Setup,
   { travel, onSent }: { travel: SimulatedTravel; onSent(text: string): void },
-): Connection {
+): ConnectionWithMapping {
   return {
     ...{ id, account: ACCOUNT, mapping: undefined, policies, ...LIMITS },
     ...{ parkingDomain: 'jetbridge.invalid', minimumShare: 0, maxImported: undefined, tombstoneDays: 400 },

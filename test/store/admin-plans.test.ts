@@ -1,4 +1,4 @@
-import type { PeopleFilter } from '../../src/provisioning/people/people.ts';
+import type { PeopleFilter } from '../../src/model/people.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { auditLog } from '../../src/store/credentials/audit-log.ts';
 import { people } from '../../src/store/identities/people.ts';

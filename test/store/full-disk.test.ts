@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import { StoreUnavailable } from '../../src/model/unavailable.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { WriteHealth } from '../../src/store/sql/write-health.ts';
-import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { waitUntilIdle } from '../fixtures/idle.ts';
 

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { type Kysely, sql } from 'kysely';
+import { StoreUnavailable } from '../../src/model/unavailable.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { GroupCommit } from '../../src/store/sql/group-commit.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
 import { openSqlite } from '../../src/store/sql/sqlite-file.ts';
 import type { Tables } from '../../src/store/sql/tables.ts';
-import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import { runs } from '../fixtures/runs.ts';
 
 let database: Database;

@@ -7,7 +7,7 @@ import type {
   UserField,
   UserOrder,
   Where,
-} from '../../src/provisioning/users/list-ports.ts';
+} from '../../src/model/list-ports.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';

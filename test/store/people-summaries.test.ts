@@ -1,4 +1,4 @@
-import { findings } from '../../src/provisioning/findings.ts';
+import { findings } from '../../src/model/findings.ts';
 import { peopleSummaries } from '../../src/store/identities/people-summaries.ts';
 import { fixture, importedIdentity, linkedOutcome, NOW, person } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';

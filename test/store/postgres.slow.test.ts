@@ -1,11 +1,11 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { sql } from 'kysely';
+import { StoreUnavailable } from '../../src/model/unavailable.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { UnknownSchema } from '../../src/store/sql/migrate.ts';
 import { openPostgres } from '../../src/store/sql/postgres.ts';
-import { StoreUnavailable } from '../../src/store/unavailable.ts';
 import {
   type PostgresAdministration,
   startAdministeredPostgres,

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { newIdentity } from '../../src/provisioning/users/create-user.ts';
+import { newIdentity } from '../../src/model/identity.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import { type RestoreWatch, watchForRestore } from '../../src/store/restore/restore-watch.ts';

@@ -1,4 +1,4 @@
-import { findings } from '../../src/provisioning/findings.ts';
+import { findings } from '../../src/model/findings.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { unconfirmedPeople } from '../../src/store/identities/unconfirmed-people.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';

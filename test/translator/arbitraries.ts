@@ -1,9 +1,9 @@
 import fc from 'fast-check';
+import type { AppliedFields } from '../../src/model/translation.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
-import type { AppliedFields } from '../../src/translator/translation.ts';
 import { fieldKeys, lookups } from '../fixtures/translator.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';

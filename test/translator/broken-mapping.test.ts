@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import type { AppliedFields, ScimUserMapping, Translation } from '../../src/model/translation.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { makePlan } from '../../src/translator/plan/plan.ts';
-import type { AppliedFields, ScimUserMapping, Translation } from '../../src/translator/translation.ts';
 import { runs } from '../fixtures/runs.ts';
 import { lookups, rulesOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyMapping, anyUser } from './arbitraries.ts';

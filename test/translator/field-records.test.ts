@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import type { AppliedFields, Plan, WantedField } from '../../src/model/translation.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { Json } from '../../src/schema/resource.ts';
 import {
   acceptedAndNotShown,
@@ -9,8 +11,7 @@ import {
   showsCreatedValues,
 } from '../../src/translator/plan/field-records.ts';
 import { makePlan } from '../../src/translator/plan/plan.ts';
-import { readField, type TravelUser } from '../../src/translator/plan/traveler.ts';
-import type { AppliedFields, Plan, WantedField } from '../../src/translator/translation.ts';
+import { readField } from '../../src/translator/plan/traveler.ts';
 import { runs } from '../fixtures/runs.ts';
 import { afterPlan, applyPlan, rulesOf } from '../fixtures/translator.ts';
 

@@ -1,16 +1,17 @@
 import { z } from 'zod';
 import { toTravelUser } from '../../src/adapter/traveler.ts';
+import type { AppliedFields, Plan, ScimUserMapping } from '../../src/model/translation.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { extensionField, fields, travelExtensionAttributes } from '../../src/translator/fields/fields.ts';
 import { mappingSchemaFor, parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { findDrift, makePlan } from '../../src/translator/plan/plan.ts';
-import { readField, removableKeys, type TravelUser } from '../../src/translator/plan/traveler.ts';
+import { readField, removableKeys } from '../../src/translator/plan/traveler.ts';
 import { toNewTraveler, toTravelerChange } from '../../src/translator/plan/traveler-change.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { compileRules, type Rules } from '../../src/translator/rules/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type { AppliedFields, Plan, ScimUserMapping } from '../../src/translator/translation.ts';
 import { readCountry } from '../../src/translator/values/countries.ts';
 import { afterPlan, lookups, mappingOf } from '../fixtures/translator.ts';
 

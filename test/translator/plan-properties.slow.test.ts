@@ -1,9 +1,10 @@
 import fc from 'fast-check';
+import type { AppliedFields, Plan, WantedField } from '../../src/model/translation.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import { makePlan } from '../../src/translator/plan/plan.ts';
-import { hasValue, readField, type TravelUser } from '../../src/translator/plan/traveler.ts';
+import { hasValue, readField } from '../../src/translator/plan/traveler.ts';
 import type { Rules } from '../../src/translator/rules/rules.ts';
 import { toTravel } from '../../src/translator/to-travel.ts';
-import type { AppliedFields, Plan, WantedField } from '../../src/translator/translation.ts';
 import { runs } from '../fixtures/runs.ts';
 import { afterPlan, applyPlan, lookups, rulesOf } from '../fixtures/translator.ts';
 import { anyMapping, anyTraveler, anyUser } from './arbitraries.ts';

@@ -1,7 +1,7 @@
+import type { AppliedFields, Plan, WantedField } from '../../src/model/translation.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { Json } from '../../src/schema/resource.ts';
 import { findDrift, isEmptyPlan, makePlan, type PlanInput } from '../../src/translator/plan/plan.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
-import type { AppliedFields, Plan, WantedField } from '../../src/translator/translation.ts';
 import { rulesOf } from '../fixtures/translator.ts';
 
 const rules = rulesOf({ scimUserMapping: [{ scimAttribute: 'title', customFieldId: 'f' }] });

@@ -1,4 +1,4 @@
-import { noLookups } from '../../src/translator/translation.ts';
+import { noLookups } from '../../src/model/translation.ts';
 import { namedResourceReader, readPhoneNumber } from '../../src/translator/values/readers.ts';
 
 describe('a resource that is named otherwise than it is spelled', () => {

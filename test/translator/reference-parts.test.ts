@@ -1,5 +1,5 @@
+import type { CountedParts } from '../../src/model/translation.ts';
 import { type Json, type ScimResource, urns } from '../../src/schema/resource.ts';
-import type { CountedParts } from '../../src/translator/translation.ts';
 import { countChangedParts } from '../../src/translator/values/reference-parts.ts';
 
 const costCenter = (value: Json): ScimResource => ({ [urns.travel]: { costCenter: value } });

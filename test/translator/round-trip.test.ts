@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { JsonObject, ScimResource } from '../../src/schema/resource.ts';
 import { makePlan } from '../../src/translator/plan/plan.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { findManagerReferences } from '../../src/translator/rules/compiled-fields.ts';
 import type { Rules } from '../../src/translator/rules/rules.ts';
 import { toScim } from '../../src/translator/to-scim.ts';

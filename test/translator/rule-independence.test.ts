@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { type ScimUserMapping, type Translation, travelRoles } from '../../src/model/translation.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
 import { toSourceUser } from '../../src/translator/fields/sources.ts';
 import { expandTrace } from '../../src/translator/trace.ts';
-import { type ScimUserMapping, type Translation, travelRoles } from '../../src/translator/translation.ts';
 import { runs } from '../fixtures/runs.ts';
 import { lookups, mappingOf, rulesOf, translate } from '../fixtures/translator.ts';
 import {

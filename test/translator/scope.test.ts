@@ -1,6 +1,6 @@
+import type { ScopeVerdict } from '../../src/model/translation.ts';
 import { type AttributeExpression, parseFilter } from '../../src/schema/filter-parser.ts';
 import { toScope } from '../../src/translator/rules/scope.ts';
-import type { ScopeVerdict } from '../../src/translator/translation.ts';
 
 const groups = (...names: string[]) => ({ groups: names.map((display) => ({ display })) });
 

@@ -1,7 +1,7 @@
+import type { ScimUserMapping } from '../../src/model/translation.ts';
+import type { TravelUser } from '../../src/model/traveler.ts';
 import type { Json } from '../../src/schema/resource.ts';
-import type { TravelUser } from '../../src/translator/plan/traveler.ts';
 import { toScim } from '../../src/translator/to-scim.ts';
-import type { ScimUserMapping } from '../../src/translator/translation.ts';
 import { lookups, rulesOf } from '../fixtures/translator.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { StoredTrace, TraceEntry } from '../../src/model/translation.ts';
 import { conditionTest } from '../../src/schema/filter-match.ts';
 import { parseFilter } from '../../src/schema/filter-parser.ts';
 import type { Json, JsonObject } from '../../src/schema/resource.ts';
@@ -7,7 +8,6 @@ import { parseMapping } from '../../src/translator/mapping/mapping-file.ts';
 import { previewText } from '../../src/translator/preview.ts';
 import { findManagerReferences } from '../../src/translator/rules/compiled-fields.ts';
 import { expandTrace, toStoredTrace } from '../../src/translator/trace.ts';
-import type { StoredTrace, TraceEntry } from '../../src/translator/translation.ts';
 import { runs } from '../fixtures/runs.ts';
 import { fieldKeys, rulesOf, translate } from '../fixtures/translator.ts';
 import { anyApplied, anyCondition, anyJson, anyMapping, anyUser } from './arbitraries.ts';

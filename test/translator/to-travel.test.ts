@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ScopeVerdict } from '../../src/model/translation.ts';
 import type { Json, ScimResource } from '../../src/schema/resource.ts';
-import type { ScopeVerdict } from '../../src/translator/translation.ts';
 import { plainTransforms } from '../../src/translator/values/transforms.ts';
 import { fieldKeys, type Given, inShort, lookups, mappingOf, translate } from '../fixtures/translator.ts';
 

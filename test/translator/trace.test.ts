@@ -1,6 +1,6 @@
+import type { StoredTrace } from '../../src/model/translation.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
 import { expandTrace, toStoredTrace } from '../../src/translator/trace.ts';
-import type { StoredTrace } from '../../src/translator/translation.ts';
 import { translate } from '../fixtures/translator.ts';
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User';

@@ -1,12 +1,12 @@
+import type { Plan } from '../../src/model/translation.ts';
+import type { CustomFieldValue, TravelUser } from '../../src/model/traveler.ts';
 import type { Json } from '../../src/schema/resource.ts';
 import {
   findInvalidFields,
   findUnsendableValues,
   type RefusedChange,
 } from '../../src/translator/plan/plan.ts';
-import type { CustomFieldValue, TravelUser } from '../../src/translator/plan/traveler.ts';
 import { toNewTraveler, toTravelerChange } from '../../src/translator/plan/traveler-change.ts';
-import type { Plan } from '../../src/translator/translation.ts';
 
 function planOf(set: { [key: string]: Json }, remove: string[] = []): Plan {
   const planned = Object.entries(set).map(([key, value]) => [key, { value, source: value }] as const);

@@ -1,6 +1,6 @@
-import type { InvalidField, TravelAnswer, TravelFailure } from '../../provisioning/travel-ports.ts';
+import type { InvalidField, TravelAnswer, TravelFailure } from '../../model/travel-ports.ts';
+import type { TravelerChange } from '../../model/traveler.ts';
 import { parseJson } from '../../schema/json-depth.ts';
-import type { TravelerChange } from '../../translator/plan/traveler.ts';
 import { asObject, asString, type JsonRecord } from '../json.ts';
 import type { ErrorForm } from '../profile.ts';
 

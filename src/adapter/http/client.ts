@@ -1,8 +1,8 @@
 import { type AxiosAdapter, AxiosHeaders, type AxiosResponse } from 'axios';
-import type { CallCause } from '../../log/exchange.ts';
-import type { Runtime } from '../../provisioning/runtime-ports.ts';
-import type { TravelAnswer, TravelOutage } from '../../provisioning/travel-ports.ts';
-import type { TravelerChange } from '../../translator/plan/traveler.ts';
+import type { CallCause } from '../../model/exchange.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { TravelAnswer, TravelOutage } from '../../model/travel-ports.ts';
+import type { TravelerChange } from '../../model/traveler.ts';
 import type { JsonRecord } from '../json.ts';
 import type { Query, TravelProfile } from '../profile.ts';
 import {

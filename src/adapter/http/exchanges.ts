@@ -1,5 +1,5 @@
 import type { AxiosResponse } from 'axios';
-import { type CallCause, type ExchangeRecorder, pickHeaders } from '../../log/exchange.ts';
+import { type CallCause, type ExchangeRecorder, pickHeaders } from '../../model/exchange.ts';
 import { asObject, asString } from '../json.ts';
 
 /** The log of exchanges, and the connection whose calls are recorded. */

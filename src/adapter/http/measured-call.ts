@@ -1,4 +1,4 @@
-import type { TravelAnswer } from '../../provisioning/travel-ports.ts';
+import type { TravelAnswer } from '../../model/travel-ports.ts';
 import type { Span, Tracing } from '../../tracing/tracing.ts';
 import type { HttpResponse } from './answers.ts';
 

@@ -1,4 +1,4 @@
-import type { TravelAnswer, TravelOutage } from '../../provisioning/travel-ports.ts';
+import type { TravelAnswer, TravelOutage } from '../../model/travel-ports.ts';
 
 /** The call that was answered: its name, with which the texts of failures begin, and the status of its response. */
 interface AnsweredCall {

@@ -1,7 +1,6 @@
-import type { InvalidField } from '../../provisioning/travel-ports.ts';
-import type { FieldTypes } from '../../translator/fields/fields.ts';
-import type { TravelerChange, TravelUser } from '../../translator/plan/traveler.ts';
-import type { CustomField, NamedResource } from '../../translator/translation.ts';
+import type { CustomField, NamedResource } from '../../model/translation.ts';
+import type { InvalidField } from '../../model/travel-ports.ts';
+import type { FieldTypes, TravelerChange, TravelUser } from '../../model/traveler.ts';
 import { asObject, asString, type JsonRecord, readItems, readStrings } from '../json.ts';
 import { type PageContent, type ProfileSettings, pathsOf, type TravelProfile } from '../profile.ts';
 import { toTravelUser } from '../traveler.ts';

@@ -1,6 +1,6 @@
-import type { FeedEvent, FeedPage, InvalidField } from '../../provisioning/travel-ports.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
-import type { CustomField, NamedResource, ScimUserMapping } from '../../translator/translation.ts';
+import type { CustomField, NamedResource, ScimUserMapping } from '../../model/translation.ts';
+import type { FeedEvent, FeedPage, InvalidField } from '../../model/travel-ports.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import { asArray, asObject, asString, type JsonRecord, readItems, readStrings } from '../json.ts';
 import {
   type ErrorForm,

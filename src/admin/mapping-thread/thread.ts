@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import type { Runtime } from '../../model/runtime-ports.ts';
 import { OperationError } from '../../operations/errors.ts';
 import type {
   MappingTasks,
@@ -6,7 +7,6 @@ import type {
   TaskContext,
   Tasks,
 } from '../../operations/mappings/mapping-tasks.ts';
-import type { Runtime } from '../../provisioning/runtime-ports.ts';
 
 /** The limits of the thread. */
 export interface ThreadLimits {

@@ -1,4 +1,4 @@
-import type { Role } from '../../operations/operation.ts';
+import type { Role } from '../../store/credentials/admins.ts';
 import { SignInFailure } from './failures.ts';
 
 /** A role is given to everybody who has one of the values in the claim. */

@@ -1,6 +1,6 @@
 import { secretWeakness } from '../../config/faults.ts';
 import type { Settings } from '../../config/settings.ts';
-import type { Runtime } from '../../provisioning/runtime-ports.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
 import { adminPassword } from '../../store/credentials/admins.ts';
 import type { Database } from '../../store/sql/database.ts';
 import { hashPassword, newPassword, type PasswordCosts, verifyPassword } from './passwords.ts';

@@ -1,7 +1,12 @@
 import type { Request, Response } from 'express';
 import { bearerToken, clientAddressOf, hashSecret, newSecret } from '../../http/authentication.ts';
-import type { Role } from '../../operations/operation.ts';
-import type { Admin, AdminSession, AdminSessions, AdminTokens } from '../../store/credentials/admins.ts';
+import type {
+  Admin,
+  AdminSession,
+  AdminSessions,
+  AdminTokens,
+  Role,
+} from '../../store/credentials/admins.ts';
 import { shownName } from '../openid/person.ts';
 
 /** A session ends when it was not used for half an hour, and after twelve hours in any case (OWASP ASVS 3.3.2). */

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Log, Runtime } from '../../provisioning/runtime-ports.ts';
+import type { Log, Runtime } from '../../model/runtime-ports.ts';
 import { type AuditLog, auditLog } from '../../store/credentials/audit-log.ts';
 import { signInFailures } from '../../store/credentials/sign-in-failures.ts';
 import type { Database } from '../../store/sql/database.ts';

@@ -1,9 +1,9 @@
 import { readSettings } from '../../config/settings.ts';
+import { connectionModeNames } from '../../model/policies.ts';
 import { connectionRecordOperations } from '../../operations/connections/connection-records.ts';
 import { shadowOperations } from '../../operations/connections/shadow.ts';
 import type { OperationOutput } from '../../operations/operation.ts';
 import type { ImportResult } from '../../provisioning/import/import.ts';
-import { connectionModeNames } from '../../provisioning/policies.ts';
 import { modeTexts } from '../../provisioning/shadow/mode-texts.ts';
 import type { Service } from '../../server/start.ts';
 import { restoredByOperator } from '../../store/restore/restore-watch.ts';

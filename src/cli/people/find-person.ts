@@ -1,5 +1,5 @@
+import { type Identity, isLive } from '../../model/identity.ts';
 import type { OperationDeps } from '../../operations/deps.ts';
-import { type Identity, isLive } from '../../provisioning/identity.ts';
 import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { findSimilarUserNames } from '../../provisioning/people/people.ts';
 import { findConnections } from '../database.ts';

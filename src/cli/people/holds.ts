@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Identity } from '../../model/identity.ts';
 import { chosenConnections } from '../../operations/deps.ts';
 import { OperationError } from '../../operations/errors.ts';
 import { type HoldGroup, holdOperations } from '../../operations/holds/holds.ts';
@@ -10,7 +11,6 @@ import {
   outcomeText,
   progressText,
 } from '../../provisioning/holds/hold-texts.ts';
-import type { Identity } from '../../provisioning/identity.ts';
 import type { CliCommand } from '../command.ts';
 import { Refused, WrongUse } from '../exit-code.ts';
 import { downloadPages, listPages, type Operator, withOperations } from '../operations.ts';

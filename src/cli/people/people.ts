@@ -1,11 +1,12 @@
 import type { z } from 'zod';
+import { type Identity, isInactive } from '../../model/identity.ts';
+import type { ListedPerson } from '../../model/people.ts';
 import { peopleOperations } from '../../operations/people/people.ts';
 import { personOperations } from '../../operations/people/person.ts';
 import { describeState } from '../../provisioning/conditions/describe-state.ts';
-import { type Identity, isInactive } from '../../provisioning/identity.ts';
 import { findingValueColumns } from '../../provisioning/people/finding-values.ts';
 import { findPredecessor } from '../../provisioning/people/join-people.ts';
-import { findingCodes, type ListedPerson, peopleColumns } from '../../provisioning/people/people.ts';
+import { findingCodes, peopleColumns } from '../../provisioning/people/people.ts';
 import { statusOfListed, statusWord } from '../../provisioning/people/person-texts.ts';
 import type { CliCommand } from '../command.ts';
 import { Refused, WrongUse } from '../exit-code.ts';

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import Table from 'cli-table3';
 import { readSettings, type Settings } from '../../config/settings.ts';
 import { newSecret } from '../../http/authentication.ts';
-import type { Identity } from '../../provisioning/identity.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import { replay } from '../../replay/report.ts';
 import { readScenarios, type Step } from '../../replay/scenario.ts';
 import type { Service } from '../../server/start.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
 import type { CliCommand } from '../command.ts';
 import { escapeLine, type Shell, shrinkWidths } from '../terminal/output.ts';
 

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { nearest } from '../../translator/mapping/mapping-faults.ts';
+import { nearest } from '../../schema/similar-words.ts';
 
 /** Parses a base URL and removes slashes at its end. */
 export function parseBaseUrl(text: string): string {

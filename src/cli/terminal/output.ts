@@ -1,7 +1,7 @@
 import { SingleBar } from 'cli-progress';
 import Table from 'cli-table3';
 import { type CsvColumns, csvText } from '../../http/csv.ts';
-import { describeTravelFailure, type TravelFailure } from '../../provisioning/travel-ports.ts';
+import { describeTravelFailure, type TravelFailure } from '../../model/travel-ports.ts';
 import { Refused, WrongUse } from '../exit-code.ts';
 
 /** Prints a table. On a terminal its longest cells are cut so that it fits; elsewhere it is whole. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectionModeNames } from '../../provisioning/policies.ts';
+import { connectionModeNames } from '../../model/policies.ts';
 import { deleteConnection, readStoredConnections, type StoredConnection } from '../../store/connections.ts';
 import type { OperationDeps } from '../deps.ts';
 import { OperationError } from '../errors.ts';

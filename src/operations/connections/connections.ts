@@ -4,8 +4,8 @@ import { type Fault, faultLine } from '../../config/faults.ts';
 import type { ConnectionSettings } from '../../config/settings.ts';
 import { readStoredConnection } from '../../config/stored-connections.ts';
 import { hideUrlCredentials } from '../../http/redaction.ts';
-import type { LoggedExchange } from '../../log/exchange.ts';
-import { connectionModeNames } from '../../provisioning/policies.ts';
+import type { LoggedExchange } from '../../model/exchange.ts';
+import { connectionModeNames } from '../../model/policies.ts';
 import { readStoredConnections } from '../../store/connections.ts';
 import {
   addStoredConnection,

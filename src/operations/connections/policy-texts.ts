@@ -1,6 +1,6 @@
 import { policiesSchema } from '../../config/connection-schema.ts';
-import { countText, peopleText } from '../../provisioning/conditions/texts.ts';
-import type { Policies, policyChoices } from '../../provisioning/policies.ts';
+import type { Policies, policyChoices } from '../../model/policies.ts';
+import { countText, peopleText } from '../../model/texts.ts';
 
 type Choices = typeof policyChoices;
 

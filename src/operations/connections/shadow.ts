@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import type { PersonPlace } from '../../model/people.ts';
+import { connectionModeNames } from '../../model/policies.ts';
 import { namesById, usedNames } from '../../provisioning/people/explain-fields.ts';
-import type { PersonPlace } from '../../provisioning/people/people.ts';
-import { connectionModeNames } from '../../provisioning/policies.ts';
 import { goLive, planningText } from '../../provisioning/shadow/go-live.ts';
 import {
   type ShadowOutcome,

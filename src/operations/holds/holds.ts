@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { countText } from '../../provisioning/conditions/texts.ts';
+import type { HeldPerson, HoldCount, RequestedChanges } from '../../model/holds.ts';
+import type { HoldCause } from '../../model/identity.ts';
+import { holdAnswers, holdCauses, identityStates } from '../../model/identity.ts';
+import type { Policies } from '../../model/policies.ts';
+import { countText } from '../../model/texts.ts';
 import {
   type DecisionSubject,
   decide,
@@ -11,16 +15,10 @@ import {
   answerTo,
   approvalText,
   causeTexts,
-  type HeldPerson,
-  type HoldCount,
-  type RequestedChanges,
   requestedChange,
   toHeldPerson,
   travelerEnd,
 } from '../../provisioning/holds/holds.ts';
-import type { HoldCause } from '../../provisioning/identity.ts';
-import { holdAnswers, holdCauses, identityStates } from '../../provisioning/identity.ts';
-import type { Policies } from '../../provisioning/policies.ts';
 import { chosenConnections, type OperationDeps } from '../deps.ts';
 import { OperationError } from '../errors.ts';
 import { type OperationContext, type Operations, operation } from '../operation.ts';

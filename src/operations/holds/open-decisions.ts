@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { holdAnswers, holdCauses } from '../../provisioning/identity.ts';
+import { holdAnswers, holdCauses } from '../../model/identity.ts';
 import type { AuditLog } from '../../store/credentials/audit-log.ts';
 import type { DecisionProgress } from '../../store/queues/decided-people.ts';
 import type { Holds } from '../../store/queues/holds.ts';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import type { Connection } from '../../provisioning/connection.ts';
-import type { Identity } from '../../provisioning/identity.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { Identity } from '../../model/identity.ts';
+import { scopeVerdicts } from '../../model/translation.ts';
+import { describeTravelFailure } from '../../model/travel-ports.ts';
 import { needsAdmin } from '../../provisioning/mapping-changes/decide-proposal.ts';
 import { identityForPreview } from '../../provisioning/mapping-changes/preview-person.ts';
 import {
@@ -11,14 +13,12 @@ import {
 } from '../../provisioning/rules/mapping-versions.ts';
 import { acceptRules, discardRules } from '../../provisioning/rules/proposed-rules.ts';
 import type { RulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
-import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
 import { normalize } from '../../schema/normalize.ts';
 import { type JsonObject, SchemaFault } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
 import type { MappingVersion } from '../../store/queues/rules-in-force.ts';
 import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
 import { groupsOf } from '../../translator/rules/groups.ts';
-import { scopeVerdicts } from '../../translator/translation.ts';
 import type { MappingDeps } from '../deps.ts';
 import { type ErrorCode, OperationError } from '../errors.ts';
 import { mappingOperation, type OperationContext, type Operations } from '../operation.ts';

@@ -1,7 +1,11 @@
 import { parseJsonText } from '../../config/faults.ts';
-import type { Connection } from '../../provisioning/connection.ts';
-import type { Memberships } from '../../provisioning/groups/group-ports.ts';
-import type { Identity } from '../../provisioning/identity.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { Memberships } from '../../model/group-ports.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { Identities, References } from '../../model/store-ports.ts';
+import type { Lookups, ScimUserMapping, UserGroup } from '../../model/translation.ts';
+import type { TravelAnswer } from '../../model/travel-ports.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import {
   type MappingPreview,
   type PreviewOptions,
@@ -10,14 +14,10 @@ import {
 import { type PersonPreview, previewPerson } from '../../provisioning/mapping-changes/preview-person.ts';
 import { findNameFaults, findUnknownGroups } from '../../provisioning/rules/check-mapping.ts';
 import { type RulesSnapshot, toRulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
-import type { Identities, References } from '../../provisioning/store-ports.ts';
-import type { TravelAnswer } from '../../provisioning/travel-ports.ts';
 import { findUndeclaredNames } from '../../translator/mapping/extension-names.ts';
 import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
 import { type Mapping, type ParsedMapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
 import { compileRules } from '../../translator/rules/rules.ts';
-import type { Lookups, ScimUserMapping, UserGroup } from '../../translator/translation.ts';
 
 // The tasks get and return data only, so that they can run in a thread. The database stays where it is open: a task asks it by `StoredReads`.
 

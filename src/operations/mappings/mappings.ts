@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Connection } from '../../provisioning/connection.ts';
+import type { Connection } from '../../model/connection.ts';
+import { describeTravelFailure } from '../../model/travel-ports.ts';
 import { findAttributeValues } from '../../provisioning/rules/attribute-values.ts';
 import {
   compareMappings,
@@ -10,7 +11,6 @@ import {
   type MappingDifference,
 } from '../../provisioning/rules/mapping-versions.ts';
 import type { RulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
-import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
 import { attributePaths } from '../../schema/attribute-paths.ts';
 import { userType } from '../../schema/resource-types.ts';
 import type { MappingVersion } from '../../store/queues/rules-in-force.ts';

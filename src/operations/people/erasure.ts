@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { deleteExchanges, findExchanges, findFormerNames } from '../../log/erasure.ts';
-import { type Identity, isInactive, isLive, userNameOf } from '../../provisioning/identity.ts';
+import { type Identity, isInactive, isLive, userNameOf } from '../../model/identity.ts';
 import { nonEmptyTexts, searchedNames } from '../../provisioning/people/identity-names.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { employeeNumberOf } from '../../schema/resource.ts';

@@ -1,15 +1,9 @@
 import { z } from 'zod';
-import { holdCauses, identityStates } from '../../provisioning/identity.ts';
+import { holdCauses, identityStates } from '../../model/identity.ts';
+import { type ListedPerson, type PeopleFilter, peopleSorts } from '../../model/people.ts';
 import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { countFindingValues, findingValueColumns } from '../../provisioning/people/finding-values.ts';
-import {
-  type ListedPerson,
-  listPeople,
-  type PeopleFilter,
-  peopleColumns,
-  peopleSorts,
-  toListedPerson,
-} from '../../provisioning/people/people.ts';
+import { listPeople, peopleColumns, toListedPerson } from '../../provisioning/people/people.ts';
 import { stateNamesText } from '../../provisioning/people/person-texts.ts';
 import { reconcilePeople } from '../../provisioning/people/reconcile-people.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';

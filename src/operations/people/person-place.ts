@@ -1,4 +1,4 @@
-import type { PersonPlace } from '../../provisioning/people/people.ts';
+import type { PersonPlace } from '../../model/people.ts';
 import { invalidField } from '../errors.ts';
 
 /** The place after which a page begins: in a connection, or at its beginning. */

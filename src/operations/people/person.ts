@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { isOfBridge } from '../../log/exchange.ts';
-import type { Identity } from '../../provisioning/identity.ts';
-import { identityStates } from '../../provisioning/identity.ts';
+import { isOfBridge } from '../../model/exchange.ts';
+import { evidenceRows, type Identity, identityStates } from '../../model/identity.ts';
+import { displayNameOf } from '../../model/people.ts';
 import { fieldStandings } from '../../provisioning/people/explain-fields.ts';
 import { personStatuses, readExplanation } from '../../provisioning/people/explain-person.ts';
 import { findPredecessor, joinPeople } from '../../provisioning/people/join-people.ts';
-import { displayNameOf } from '../../provisioning/people/people.ts';
-import { evidenceRows } from '../../provisioning/people/who-is-who.ts';
 import { findConnection, type OperationDeps } from '../deps.ts';
 import { OperationError } from '../errors.ts';
 import { type Operations, operation } from '../operation.ts';

@@ -1,4 +1,4 @@
-import { displayNameOf } from '../../provisioning/people/people.ts';
+import { displayNameOf } from '../../model/people.ts';
 import type { OperationDeps } from '../deps.ts';
 
 /** Returns the name of a user for lists; undefined if there is no such user any more. */

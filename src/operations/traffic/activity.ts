@@ -3,7 +3,7 @@ import {
   type ExchangeDirection,
   type ExchangeLog,
   type LoggedExchange,
-} from '../../log/exchange.ts';
+} from '../../model/exchange.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -1,11 +1,16 @@
 import { z } from 'zod';
-import { bridgeDirections, type ExchangeQuery, isOwnCall, type LoggedExchange } from '../../log/exchange.ts';
 import { toRecorded } from '../../log/search.ts';
+import {
+  bridgeDirections,
+  type ExchangeQuery,
+  isOwnCall,
+  type LoggedExchange,
+} from '../../model/exchange.ts';
+import { travelRoles } from '../../model/translation.ts';
 import { searchedNames } from '../../provisioning/people/identity-names.ts';
 import type { RecordedExchange } from '../../replay/exchanges.ts';
 import { recordScenarios } from '../../replay/recorder.ts';
 import { travelStore } from '../../store/travel/travel-writes.ts';
-import { travelRoles } from '../../translator/translation.ts';
 import { findUserByEmail, readEmails } from '../../travel/authentication/authentication.ts';
 import { findConnection, type OperationDeps } from '../deps.ts';
 import { invalidField, OperationError } from '../errors.ts';

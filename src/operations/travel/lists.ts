@@ -1,13 +1,13 @@
 import { z } from 'zod';
+import type { Lookups } from '../../model/translation.ts';
+import { ruleOrigins } from '../../model/translation.ts';
+import { describeTravelFailure } from '../../model/travel-ports.ts';
 import type { RulesSnapshot } from '../../provisioning/rules/rules-snapshot.ts';
-import { describeTravelFailure } from '../../provisioning/travel-ports.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { GroupSummary } from '../../store/lists/group-pages.ts';
 import { findNamedResources } from '../../translator/rules/check-names.ts';
 import { findCustomField } from '../../translator/rules/custom-field-values.ts';
 import { type GroupReader, groupReaders } from '../../translator/rules/named-groups.ts';
-import type { Lookups } from '../../translator/translation.ts';
-import { ruleOrigins } from '../../translator/translation.ts';
 import { parseData } from '../../travel/app.ts';
 import { create, patch } from '../../travel/changes.ts';
 import type { Resource } from '../../travel/declaration/resource.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Identities } from '../../provisioning/store-ports.ts';
+import type { Identities } from '../../model/store-ports.ts';
 import { listSubCollection, requireResource, serialize, type TravelDeps } from '../../travel/collection.ts';
 import { type JsonObject, stringMember } from '../../travel/json.ts';
 import type { StoredResource } from '../../travel/ports.ts';

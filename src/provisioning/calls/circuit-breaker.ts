@@ -1,4 +1,4 @@
-import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
+import type { PauseReason, TravelAnswer, TravelFailure } from '../../model/travel-ports.ts';
 
 /**
  * The breaker opens after this many consecutive failures that concern different people: calls without an answer, or
@@ -13,14 +13,6 @@ const PROBE_MS = 30_000;
  * it. The queue begins with people who must lose access.
  */
 export const GIVE_WAY_MS = 2_000;
-
-/**
- * The reasons for which the breaker is open. `throttled`: 429, or 503 with Retry-After; `unanswered`: time-outs, refused and broken
- * connections; `unauthorized`: 401 on every call.
- */
-export const pauseReasons = ['throttled', 'unanswered', 'unauthorized'] as const;
-
-export type PauseReason = (typeof pauseReasons)[number];
 
 /** Receives the opening and closing of the breaker. */
 export interface PauseListener {

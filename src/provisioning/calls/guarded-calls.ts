@@ -1,5 +1,5 @@
-import type { Connection } from '../connection.ts';
-import type { TravelAnswer, TravelFailure, TravelFeed, TravelLookups } from '../travel-ports.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { TravelAnswer, TravelFailure, TravelFeed, TravelLookups } from '../../model/travel-ports.ts';
 import { GIVE_WAY_MS, sendRecorded, type TimedBreaker } from './circuit-breaker.ts';
 
 /**

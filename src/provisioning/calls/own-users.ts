@@ -1,8 +1,8 @@
+import type { Connection } from '../../model/connection.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { TravelAnswer } from '../../model/travel-ports.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import type { BackgroundTasks } from '../../store/queues/background-tasks.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
-import type { Connection } from '../connection.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { TravelAnswer } from '../travel-ports.ts';
 
 interface OwnUsersDeps {
   tasks: Pick<BackgroundTasks, 'saveState' | 'listStates'>;

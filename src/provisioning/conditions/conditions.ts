@@ -1,18 +1,7 @@
-import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
-import { shadowCalls } from '../findings.ts';
-import { type AlarmCount, alarmCauses } from '../holds/holds.ts';
-import type { HoldCause } from '../identity.ts';
-import { importFailedSince, isIncompleteImport, lastImportOf } from '../import/import.ts';
-import type { MissingGroups } from '../rules/missing-groups.ts';
-import {
-  type ConditionFacts,
-  type EndingToken,
-  isOutage,
-  type LocalFact,
-  localKinds,
-  mergeFacts,
-  outageClause,
-} from './facts.ts';
+import type { Condition, LocalFact } from '../../model/conditions.ts';
+import { shadowCalls } from '../../model/findings.ts';
+import type { AlarmCount } from '../../model/holds.ts';
+import type { HoldCause } from '../../model/identity.ts';
 import {
   countText,
   dayText,
@@ -22,48 +11,12 @@ import {
   peopleText,
   toWords,
   upperFirst,
-} from './texts.ts';
-
-/** The kinds of conditions. */
-export const conditionKinds = [
-  'databaseUnwritable',
-  ...localKinds,
-  'hold',
-  ...alarmCauses,
-  'importFailed',
-  'importIncomplete',
-  'importMaximum',
-  'proposedRules',
-  'missingGroups',
-  'restoredPeople',
-  'refusedPeople',
-  'findings',
-  'certificateEnds',
-  'tokenEnds',
-  'adminTokenEnds',
-] as const;
-
-export type ConditionKind = (typeof conditionKinds)[number];
-
-/** Something that needs the attention of an operator now. It has no personal data. */
-export interface Condition {
-  kind: ConditionKind;
-  /** Undefined if it concerns the whole service. */
-  connection?: string | undefined;
-  /** The difference from other conditions of the kind: the cause of holds, the code of findings, the name of a token. */
-  subject?: string | undefined;
-  severity: 'failing' | 'warning';
-  /** In epoch milliseconds. */
-  since?: number | undefined;
-  /** The people whom it concerns; of a few kinds the travelers, attempts, places or groups. */
-  people?: number | undefined;
-  /** One sentence. Its times are ISO minutes. */
-  text: string;
-  /** The path on the admin page that shows it. */
-  path?: string | undefined;
-  /** The command that shows or remedies it. */
-  command?: string | undefined;
-}
+} from '../../model/texts.ts';
+import type { EndingToken } from '../../store/condition-facts.ts';
+import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
+import { importFailedSince, isIncompleteImport, lastImportOf } from '../import/import.ts';
+import type { MissingGroups } from '../rules/missing-groups.ts';
+import { type ConditionFacts, isOutage, mergeFacts, outageClause } from './facts.ts';
 
 /** The conditions, and the facts from which they were found. */
 export interface FoundConditions {

@@ -1,8 +1,8 @@
-import { type IdentityState, identityStates } from '../identity.ts';
+import type { Condition, ConditionKind } from '../../model/conditions.ts';
+import { type IdentityState, identityStates } from '../../model/identity.ts';
+import { countText, numberText, peopleText } from '../../model/texts.ts';
+import type { StoredFacts } from '../../store/condition-facts.ts';
 import { stateWords, UNMANAGED } from '../people/person-texts.ts';
-import type { Condition, ConditionKind } from './conditions.ts';
-import type { StoredFacts } from './facts.ts';
-import { countText, numberText, peopleText } from './texts.ts';
 
 interface StateFacts extends Pick<StoredFacts, 'summaries' | 'modes'> {
   conditions: Condition[];

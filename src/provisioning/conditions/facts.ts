@@ -1,69 +1,8 @@
-import type { ListedMode } from '../../store/connection-modes.ts';
-import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
-import type { PauseReason } from '../calls/circuit-breaker.ts';
-import type { AlarmCount } from '../holds/holds.ts';
+import type { LocalFact } from '../../model/conditions.ts';
+import { minuteText } from '../../model/texts.ts';
+import type { PauseReason, TravelOutage } from '../../model/travel-ports.ts';
+import type { StoredFacts } from '../../store/condition-facts.ts';
 import type { MissingGroups } from '../rules/missing-groups.ts';
-import type { TravelOutage } from '../travel-ports.ts';
-import { minuteText } from './texts.ts';
-
-/** The conditions that only a process knows, from its own calls and its memory. */
-export const localKinds = [
-  'credentialRefused',
-  'travelOutage',
-  'mappingFaults',
-  'staleLookups',
-  'restoreSuspected',
-  'fileDescriptors',
-  'signIns',
-] as const;
-
-export type LocalKind = (typeof localKinds)[number];
-
-/** A fact that a process knows from its own calls and its memory. Processes share it through the database while it lasts. */
-export interface LocalFact {
-  kind: LocalKind;
-  /** Empty for the whole service. */
-  connection: string;
-  /** In epoch milliseconds. */
-  since: number;
-  /** The people, places of a mapping or attempts that it concerns. */
-  count?: number | undefined;
-  /** Only of a travel API that cannot be used. */
-  status?: number | undefined;
-  /** The reason for which a call had no usable answer, the lists that cannot be read, or the share of descriptors that are open. */
-  detail?: string | undefined;
-  /** Set while the calls of the connection pause. */
-  pause?: PauseReason | undefined;
-}
-
-/** A local fact that some process has seen lately; `count` and `since` are those of the last time. */
-export interface SharedFact {
-  fact: LocalFact;
-  seenAt: number;
-}
-
-/** A token that has an end and is not revoked. */
-export interface EndingToken {
-  kind: 'tokenEnds' | 'adminTokenEnds';
-  /** Undefined for a token of a script. */
-  connection: string | undefined;
-  name: string;
-  expiresAt: number;
-}
-
-/** The facts that the database has. */
-export interface StoredFacts {
-  summaries: PeopleSummary[];
-  modes: ListedMode[];
-  /** The saved states of imports. */
-  imports: { connection: string; state: unknown }[];
-  /** The held people by cause, and the other people about whom an operator is alarmed. */
-  counts: AlarmCount[];
-  tokens: EndingToken[];
-  /** The proposed rules that wait for an admin. */
-  proposedRules: { connection: string; since: number }[];
-  shared: SharedFact[];
-}
 
 /** The facts from which the conditions are found. */
 export interface ConditionFacts extends StoredFacts {

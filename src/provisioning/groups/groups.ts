@@ -1,10 +1,4 @@
-import type { ScimResource } from '../../schema/resource.ts';
-import type { Connection } from '../connection.ts';
-import { ProvisioningError } from '../provisioning-error.ts';
-import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../users/list-ports.ts';
-import type { ScanQueue } from '../users/list-users.ts';
+import type { Connection } from '../../model/connection.ts';
 import type {
   Group,
   Groups,
@@ -13,7 +7,13 @@ import type {
   MemberChange,
   ResolvedMember,
   RulesForGroups,
-} from './group-ports.ts';
+} from '../../model/group-ports.ts';
+import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../../model/list-ports.ts';
+import { ProvisioningError } from '../../model/provisioning-error.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { ScimResource } from '../../schema/resource.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
+import type { ScanQueue } from '../users/list-users.ts';
 
 /** A group as the SCIM interface returns it. */
 export interface GroupView {

@@ -1,6 +1,6 @@
+import type { VersionOfPerson } from '../../model/holds.ts';
+import type { Decision, HoldCause } from '../../model/identity.ts';
 import type { Holds } from '../../store/queues/holds.ts';
-import type { Decision, HoldCause } from '../identity.ts';
-import type { VersionOfPerson } from './holds.ts';
 
 /** The audit log names up to so many people with a decision. If there are more, it has their number, and the decision lists them. */
 const MAX_NAMED = 20;

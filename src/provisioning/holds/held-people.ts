@@ -1,6 +1,7 @@
+import type { HeldPerson } from '../../model/holds.ts';
+import { type HoldCause, holdCauses } from '../../model/identity.ts';
 import type { Holds } from '../../store/queues/holds.ts';
-import { type HoldCause, holdCauses } from '../identity.ts';
-import { type HeldPerson, requestedChange } from './holds.ts';
+import { requestedChange } from './holds.ts';
 
 /** The columns of held people in CSV. */
 export const heldPersonColumns = {

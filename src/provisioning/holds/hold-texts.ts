@@ -1,4 +1,4 @@
-import { countText, numberText, peopleText } from '../conditions/texts.ts';
+import { countText, numberText, peopleText } from '../../model/texts.ts';
 
 // The words in which the page and the commands tell of holds and decisions. The page has this file, too.
 

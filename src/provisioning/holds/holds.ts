@@ -1,57 +1,8 @@
+import type { HeldPerson } from '../../model/holds.ts';
+import type { Decision, HoldCause, Identity } from '../../model/identity.ts';
+import type { Policies } from '../../model/policies.ts';
+import { countText } from '../../model/texts.ts';
 import { isActive } from '../../schema/resource.ts';
-import { countText } from '../conditions/texts.ts';
-import type { Decision, Hold, HoldCause, Identity } from '../identity.ts';
-import type { Policies } from '../policies.ts';
-
-/** A person with a held change that an admin must approve or discard. */
-export interface HeldPerson {
-  connection: string;
-  id: string;
-  userName: string;
-  hold: Hold;
-  /** The version of the identity to which a decision applies. */
-  version: number;
-  /**
-   * True if the IdP wants the person active. Approval archives the traveler of an inactive person, and archives or
-   * deletes that of a deleted one.
-   */
-  isActive: boolean;
-  isDeleted: boolean;
-}
-
-/** The number of held people of one connection for one cause. */
-export interface HoldCount {
-  connection: string;
-  cause: HoldCause;
-  count: number;
-  /** The start of the oldest of these holds, in epoch milliseconds. */
-  since: number;
-}
-
-/**
- * The reasons to alarm an operator although nothing is held. `unclearAnswer`: a gateway may answer in place of the travel API;
- * `notArchived`: the travel API has accepted a deactivation, and the traveler is active.
- */
-export const alarmCauses = ['unclearAnswer', 'notArchived'] as const;
-
-export type AlarmCause = (typeof alarmCauses)[number];
-
-/** A number of people of one connection about whom an operator is alarmed. */
-export interface AlarmCount extends Omit<HoldCount, 'cause'> {
-  cause: HoldCause | AlarmCause;
-}
-
-/** The number of held people of one connection for one cause, by the change that the IdP requested. */
-export interface RequestedChanges {
-  connection: string;
-  cause: HoldCause;
-  change: number;
-  deactivate: number;
-  delete: number;
-}
-
-/** A version of a person's identity. */
-export type VersionOfPerson = Pick<HeldPerson, 'id' | 'version'>;
 
 interface CauseText {
   why(policies: Policies | undefined): string;

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
-import type { Connection } from '../connection.ts';
-import { addressKey } from '../reconcile/email/addresses.ts';
+import { addressKey } from '../../model/addresses.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { Identities } from '../../model/store-ports.ts';
+import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from '../../model/travel-ports.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
-import type { Identities } from '../store-ports.ts';
-import type { FeedEvent, FeedPage, TravelAnswer, TravelFeed } from '../travel-ports.ts';
 import { markStale, type RecordDeps, recordTravelers } from './record-observed.ts';
 
 /** Numbers of events on the first pages. Usually the newest event is already known, so that one event is enough. */

@@ -1,7 +1,7 @@
-import { type LeasedTask, runTask, type TaskResult } from '../background-lease.ts';
-import type { Connection } from '../connection.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { TravelFeed } from '../travel-ports.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { TravelFeed } from '../../model/travel-ports.ts';
+import { type LeasedTask, runTask, type TaskResult } from '../calls/background-lease.ts';
 import type { FeedFollower, FeedResult } from './event-feed.ts';
 
 /** Interval at which a travel API that has no event feed is asked whether it has one by now. */

@@ -1,10 +1,10 @@
+import type { Connection } from '../../model/connection.ts';
+import type { ReconcileQueue } from '../../model/store-ports.ts';
+import type { TravelFailure, TravelUserPage } from '../../model/travel-ports.ts';
 import type { MissingTraveler } from '../../store/identities/imports.ts';
 import type { BackgroundTasks } from '../../store/queues/background-tasks.ts';
 import type { OwnUsers } from '../calls/own-users.ts';
-import type { Connection } from '../connection.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
-import type { ReconcileQueue } from '../store-ports.ts';
-import type { TravelFailure, TravelUserPage } from '../travel-ports.ts';
 import {
   markStale,
   type ObservationContext,

@@ -1,15 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import { addressKey, isParkingAddress } from '../../model/addresses.ts';
+import type { Connection } from '../../model/connection.ts';
+import { type Identity, newIdentity } from '../../model/identity.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { ReconcileQueue, References } from '../../model/store-ports.ts';
+import { isAdministrator, type TravelUser } from '../../model/traveler.ts';
 import type { Imports, KnownTraveler } from '../../store/identities/imports.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
 import { toScim } from '../../translator/to-scim.ts';
-import type { Connection } from '../connection.ts';
-import type { Identity } from '../identity.ts';
-import { isAdministrator } from '../reconcile/departure/guard.ts';
-import { addressKey, isParkingAddress } from '../reconcile/email/addresses.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { ReconcileQueue, References } from '../store-ports.ts';
-import { newIdentity } from '../users/create-user.ts';
 
 /** Dependencies for saving travelers that were read from the travel API. */
 export interface RecordDeps {

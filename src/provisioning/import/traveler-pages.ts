@@ -1,4 +1,4 @@
-import type { TravelAnswer, TravelFailure, TravelUserPage, TravelUsers } from '../travel-ports.ts';
+import type { TravelAnswer, TravelFailure, TravelUserPage, TravelUsers } from '../../model/travel-ports.ts';
 
 /** The number of travelers of a page. */
 const PAGE = 100;

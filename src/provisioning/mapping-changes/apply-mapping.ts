@@ -1,6 +1,6 @@
+import type { Connection } from '../../model/connection.ts';
 import type { MappingVersion, RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
-import type { Connection } from '../connection.ts';
 import {
   compareMappings,
   defaultMapping,

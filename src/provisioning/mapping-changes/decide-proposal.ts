@@ -1,7 +1,7 @@
+import type { Connection } from '../../model/connection.ts';
 import type { ProposedRules } from '../../store/queues/proposed-rules.ts';
 import type { RulesInForce } from '../../store/queues/rules-in-force.ts';
 import { EDITION } from '../../translator/rules/rules.ts';
-import type { Connection } from '../connection.ts';
 import { mappingOf } from '../rules/mapping-versions.ts';
 import {
   acceptedRules,

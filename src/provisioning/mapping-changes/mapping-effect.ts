@@ -1,13 +1,13 @@
+import type { Connection } from '../../model/connection.ts';
+import { findings } from '../../model/findings.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { FieldKey, Finding, Plan, Snapshot } from '../../model/translation.ts';
 import { isActive, type Json } from '../../schema/resource.ts';
 import { emptyPlan, makePlan } from '../../translator/plan/plan.ts';
 import { readField } from '../../translator/plan/traveler.ts';
 import { findManagerReferences } from '../../translator/rules/compiled-fields.ts';
 import type { Rules } from '../../translator/rules/rules.ts';
-import type { FieldKey, Finding, Plan, Snapshot } from '../../translator/translation.ts';
 import { canonicalJson, isEqualJson } from '../../translator/values/values.ts';
-import type { Connection } from '../connection.ts';
-import { findings } from '../findings.ts';
-import type { Identity } from '../identity.ts';
 import {
   newDraft,
   type OutcomeDraft,

@@ -1,4 +1,4 @@
-import { numberText, peopleText } from '../conditions/texts.ts';
+import { numberText, peopleText } from '../../model/texts.ts';
 import type { MappingPreview } from './preview-mapping.ts';
 import { countedField, fieldLabel } from './value-texts.ts';
 

@@ -1,15 +1,15 @@
+import type { Connection } from '../../model/connection.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { Identities, IdentityPage } from '../../model/store-ports.ts';
+import type { FieldKey, Finding, Lookups } from '../../model/translation.ts';
+import type { TravelFailure } from '../../model/travel-ports.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import { checkNames, type NameFault } from '../../translator/rules/check-names.ts';
-import type { FieldKey, Finding, Lookups } from '../../translator/translation.ts';
-import type { Connection } from '../connection.ts';
-import type { Identity } from '../identity.ts';
 import { usedNames } from '../people/explain-fields.ts';
 import type { StoreReadDeps } from '../reconcile/run/store-reads.ts';
 import { type RulesSnapshot, toRulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { Identities, IdentityPage } from '../store-ports.ts';
-import type { TravelFailure } from '../travel-ports.ts';
 import {
   comparePreviews,
   type FieldChange,

@@ -1,4 +1,6 @@
-import type { Json, ScimResource } from '../../schema/resource.ts';
+import type { Connection } from '../../model/connection.ts';
+import { type Identity, isLive, newIdentity } from '../../model/identity.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
 import type {
   Finding,
   ScopeVerdict,
@@ -6,16 +8,13 @@ import type {
   Translation,
   UserGroup,
   WantedField,
-} from '../../translator/translation.ts';
+} from '../../model/translation.ts';
+import type { Json, ScimResource } from '../../schema/resource.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
-import type { Connection } from '../connection.ts';
-import { type Identity, isLive } from '../identity.ts';
 import { usedNames } from '../people/explain-fields.ts';
 import type { StoreReadDeps } from '../reconcile/run/store-reads.ts';
 import { translateStored } from '../reconcile/wanted/translate-identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import { newIdentity } from '../users/create-user.ts';
 import { readGroups, readReferences } from './mapping-effect.ts';
 import { fieldNames } from './preview-mapping.ts';
 

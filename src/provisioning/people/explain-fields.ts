@@ -1,11 +1,10 @@
+import { type Identity, isConfirmed } from '../../model/identity.ts';
+import type { FieldKey, Lookups, TraceEntry } from '../../model/translation.ts';
 import type { Json } from '../../schema/resource.ts';
 import { isDrift } from '../../translator/plan/field-records.ts';
 import { readField, removableKeys, requiredKeys } from '../../translator/plan/traveler.ts';
 import { expandTrace } from '../../translator/trace.ts';
-import type { FieldKey, Lookups, TraceEntry } from '../../translator/translation.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
-import type { Identity } from '../identity.ts';
-import { isConfirmed } from '../reconcile/restored/statements.ts';
 
 /**
  * The comparison of a field of the traveler with the value that the IdP wants.

@@ -1,8 +1,6 @@
-import { bridgeDirections, type ExchangeLog, type LoggedExchange } from '../../log/exchange.ts';
-import type { RulesStore } from '../../store/queues/rules-in-force.ts';
-import { expandTrace } from '../../translator/trace.ts';
-import type { Finding, Lookups } from '../../translator/translation.ts';
-import { shadowCalls } from '../findings.ts';
+import { addressKey } from '../../model/addresses.ts';
+import { bridgeDirections, type ExchangeLog, type LoggedExchange } from '../../model/exchange.ts';
+import { shadowCalls } from '../../model/findings.ts';
 import {
   type HoldCause,
   type Identity,
@@ -12,9 +10,11 @@ import {
   nextCheckAt,
   type Succession,
   userNameOf,
-} from '../identity.ts';
-import { addressKey } from '../reconcile/email/addresses.ts';
-import type { Identities, IdentityMatch, ReferenceRow, References } from '../store-ports.ts';
+} from '../../model/identity.ts';
+import type { Identities, IdentityMatch, ReferenceRow, References } from '../../model/store-ports.ts';
+import type { Finding, Lookups } from '../../model/translation.ts';
+import type { RulesStore } from '../../store/queues/rules-in-force.ts';
+import { expandTrace } from '../../translator/trace.ts';
 import { type ExplainedField, explainFields, usedNames, withoutUndefined } from './explain-fields.ts';
 import { searchedNames } from './identity-names.ts';
 

@@ -1,5 +1,5 @@
-import type { Finding } from '../../translator/translation.ts';
-import { findingValueText, type ListedPerson } from './people.ts';
+import { findingValueText, type ListedPerson } from '../../model/people.ts';
+import type { Finding } from '../../model/translation.ts';
 
 /** How many people of a connection have a finding with this code, field and value. */
 export interface FindingValue {

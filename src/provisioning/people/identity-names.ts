@@ -1,5 +1,5 @@
+import type { Identity } from '../../model/identity.ts';
 import type { Json } from '../../schema/resource.ts';
-import type { Identity } from '../identity.ts';
 
 /** Returns the names by which IdPs and the travel service search for a person: userName, externalId, addresses and travel id. */
 export function searchedNames(identity: Identity): string[] {

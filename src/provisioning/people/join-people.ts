@@ -1,8 +1,8 @@
-import { type Identity, isInactive } from '../identity.ts';
-import { isAdministrator } from '../reconcile/departure/guard.ts';
-import { addressKey } from '../reconcile/email/addresses.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { Identities, IdentityChange } from '../store-ports.ts';
+import { addressKey } from '../../model/addresses.ts';
+import { type Identity, isInactive } from '../../model/identity.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { Identities, IdentityChange } from '../../model/store-ports.ts';
+import { isAdministrator } from '../../model/traveler.ts';
 import { releaseOf, toSuccessor } from './takeover.ts';
 import { comparedEmails } from './who-is-who.ts';
 

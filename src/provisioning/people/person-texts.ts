@@ -1,5 +1,5 @@
-import type { TraceEntry } from '../../translator/translation.ts';
-import type { IdentityState } from '../identity.ts';
+import type { IdentityState } from '../../model/identity.ts';
+import type { TraceEntry } from '../../model/translation.ts';
 import type { FieldStanding } from './explain-fields.ts';
 import type { ExplainedReference, PersonStatus } from './explain-person.ts';
 

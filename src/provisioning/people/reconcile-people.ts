@@ -1,5 +1,5 @@
-import type { ReconcileQueue } from '../store-ports.ts';
-import type { ListedPerson } from './people.ts';
+import type { ListedPerson } from '../../model/people.ts';
+import type { ReconcileQueue } from '../../model/store-ports.ts';
 
 /** Makes people due for an attempt now, page by page, and returns their number. A page has people of one connection. */
 export async function reconcilePeople(

@@ -1,7 +1,13 @@
-import type { Connection } from '../connection.ts';
-import { type Identity, isInactive, type Succession } from '../identity.ts';
-import type { IdentityChange } from '../store-ports.ts';
-import { type Departure, type EvidenceRow, personalValuesOf, whoIsWho } from './who-is-who.ts';
+import type { Connection } from '../../model/connection.ts';
+import {
+  type Departure,
+  type EvidenceRow,
+  type Identity,
+  isInactive,
+  type Succession,
+} from '../../model/identity.ts';
+import type { IdentityChange } from '../../model/store-ports.ts';
+import { personalValuesOf, whoIsWho } from './who-is-who.ts';
 
 /** Returns the values that a leaver had at its departure. For a user who leaves now these are the present ones. */
 export function departureOf({

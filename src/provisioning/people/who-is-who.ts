@@ -1,25 +1,6 @@
+import type { Departure, EvidenceRow, PersonalValues } from '../../model/identity.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { emailsOf, isObject, type Json, type ScimResource } from '../../schema/resource.ts';
-
-/** The values by which a leaver and a newcomer are compared. */
-export interface PersonalValues {
-  externalId?: string;
-  /** The given and the family name, else the name as one text. */
-  name?: string;
-  /** The userName and the email addresses. */
-  contacts: readonly string[];
-}
-
-/** The values of a user at its departure. A user who returns is compared with them. */
-export interface Departure extends PersonalValues {
-  /** The time of the deactivation or DELETE, by the wall clock. */
-  at: number;
-}
-
-/** A row of the table that says who is who (docs/architecture.md, Leaving and returning). */
-export const evidenceRows = [1, 2, 3] as const;
-
-export type EvidenceRow = (typeof evidenceRows)[number];
 
 /** A leaver, and a user who may be the same person. */
 export interface Return {

@@ -1,5 +1,5 @@
-import type { Json } from '../../schema/resource.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
+import type { ConnectionSettings } from '../../model/connection.ts';
+import type { HoldCause, Identity, IdentityState, Outcome, Progress } from '../../model/identity.ts';
 import type {
   AppliedFields,
   FieldKey,
@@ -8,12 +8,12 @@ import type {
   StoredTrace,
   Translation,
   WantedField,
-} from '../../translator/translation.ts';
+} from '../../model/translation.ts';
+import type { TravelFailure } from '../../model/travel-ports.ts';
+import type { TravelUser } from '../../model/traveler.ts';
+import type { Json } from '../../schema/resource.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
-import type { ConnectionSettings } from '../connection.ts';
-import type { HoldCause, Identity, IdentityState, Outcome, Progress } from '../identity.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
-import type { TravelFailure } from '../travel-ports.ts';
 import { leftOutFindings } from './wanted/left-out-values.ts';
 
 /** The facts from which one attempt to reconcile an identity decides. The identity's lease is held during the attempt. */

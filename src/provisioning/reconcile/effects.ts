@@ -1,17 +1,17 @@
-import type { TravelerChange, TravelUser } from '../../translator/plan/traveler.ts';
-import type { Lookups } from '../../translator/translation.ts';
-import type { CountedMembership } from '../groups/group-ports.ts';
-import type { Identity } from '../identity.ts';
-import type { SafetyValve } from '../policies.ts';
-import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
+import type { CountedMembership } from '../../model/group-ports.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { SafetyValve } from '../../model/policies.ts';
 import type {
   Announcement,
   Identities,
   IdentityChange,
   IdentityMatch,
   ReferenceRow,
-} from '../store-ports.ts';
-import type { CreateAnswer, TravelAnswer, TravelFailure } from '../travel-ports.ts';
+} from '../../model/store-ports.ts';
+import type { Lookups } from '../../model/translation.ts';
+import type { CreateAnswer, TravelAnswer, TravelFailure } from '../../model/travel-ports.ts';
+import type { TravelerChange, TravelUser } from '../../model/traveler.ts';
+import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { FoundReferences } from './wanted/manager-chains.ts';
 
 /**

@@ -1,10 +1,10 @@
+import { findings } from '../../model/findings.ts';
+import { retryDelay } from '../../model/identity.ts';
+import type { AppliedFields, FieldKey, Plan } from '../../model/translation.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import { acceptedAndNotShown, afterAnswer, afterRead } from '../../translator/plan/field-records.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
-import type { AppliedFields, FieldKey, Plan } from '../../translator/translation.ts';
-import { findings } from '../findings.ts';
-import { retryDelay } from '../identity.ts';
+import { leaseDuration } from '../calls/lease.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from './context.ts';
-import { leaseDuration } from './run/lease.ts';
 
 // The values of a traveler that are unknown until it is read, and the times of the next reads (docs/architecture.md, Unknown until read).
 

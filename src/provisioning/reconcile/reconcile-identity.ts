@@ -1,6 +1,6 @@
-import type { ConnectionSettings } from '../connection.ts';
-import type { Identity } from '../identity.ts';
-import type { TravelFailure } from '../travel-ports.ts';
+import type { ConnectionSettings } from '../../model/connection.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { TravelFailure } from '../../model/travel-ports.ts';
 import {
   type AttemptTime,
   endInFailure,

@@ -1,5 +1,5 @@
-import { findings } from '../findings.ts';
-import { type Identity, isInactive, isSamePerson, type Succession } from '../identity.ts';
+import { findings } from '../../model/findings.ts';
+import { type Identity, isInactive, isSamePerson, type Succession } from '../../model/identity.ts';
 import { isLeaver } from '../people/takeover.ts';
 import { comparedEmails } from '../people/who-is-who.ts';
 import {

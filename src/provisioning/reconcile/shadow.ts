@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { readField, type TravelUser } from '../../translator/plan/traveler.ts';
-import type { AppliedFields } from '../../translator/translation.ts';
+import { addressKey } from '../../model/addresses.ts';
+import { findings } from '../../model/findings.ts';
+import type { Identity, ShadowCall, ShadowPlan } from '../../model/identity.ts';
+import type { AppliedFields } from '../../model/translation.ts';
+import type { TravelUser } from '../../model/traveler.ts';
+import { readField } from '../../translator/plan/traveler.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
-import { findings } from '../findings.ts';
-import type { Identity, ShadowCall, ShadowPlan } from '../identity.ts';
 import {
   newDraft,
   type OutcomeDraft,
@@ -14,7 +16,6 @@ import {
 } from './context.ts';
 import { withScopeNoted } from './departure/scope.ts';
 import { type Effect, type Program, perform } from './effects.ts';
-import { addressKey } from './email/addresses.ts';
 import { withNotShownFindings } from './read-again.ts';
 
 /** The first call that an attempt would send. */

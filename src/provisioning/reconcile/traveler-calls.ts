@@ -1,10 +1,10 @@
+import { findings } from '../../model/findings.ts';
+import { isInactive } from '../../model/identity.ts';
+import type { Plan } from '../../model/translation.ts';
+import type { TravelFailure } from '../../model/travel-ports.ts';
+import type { CustomFieldValue, TravelerChange } from '../../model/traveler.ts';
 import { beforeCall } from '../../translator/plan/field-records.ts';
-import type { CustomFieldValue, TravelerChange } from '../../translator/plan/traveler.ts';
 import { toTravelerChange } from '../../translator/plan/traveler-change.ts';
-import type { Plan } from '../../translator/translation.ts';
-import { findings } from '../findings.ts';
-import { isInactive } from '../identity.ts';
-import type { TravelFailure } from '../travel-ports.ts';
 import {
   endInFailure,
   endInState,

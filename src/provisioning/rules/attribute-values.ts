@@ -1,8 +1,8 @@
+import type { Identities } from '../../model/store-ports.ts';
 import { pathReader } from '../../schema/filter-match.ts';
 import type { AttributePath } from '../../schema/filter-parser.ts';
 import { userType } from '../../schema/resource-types.ts';
 import { toText } from '../../translator/values/values.ts';
-import type { Identities } from '../store-ports.ts';
 
 /** The number of people who are looked at, and of values that are returned. */
 const PEOPLE = 500;

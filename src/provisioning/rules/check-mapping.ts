@@ -1,10 +1,10 @@
+import type { Log } from '../../model/runtime-ports.ts';
+import { type Lookups, noLookups } from '../../model/translation.ts';
 import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import { checkNames, type NameFault } from '../../translator/rules/check-names.ts';
 import { findNamedGroups } from '../../translator/rules/named-groups.ts';
 import { compileRules } from '../../translator/rules/rules.ts';
-import { type Lookups, noLookups } from '../../translator/translation.ts';
-import type { Log } from '../runtime-ports.ts';
 
 /** The faulty names of a mapping. `unchecked`: why names could not be looked up; undefined if all were checked. */
 export interface NamesCheck<Reason> {

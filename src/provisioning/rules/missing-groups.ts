@@ -1,6 +1,6 @@
+import type { Memberships } from '../../model/group-ports.ts';
 import type { RulesStore } from '../../store/queues/rules-in-force.ts';
 import { findNamedGroups } from '../../translator/rules/named-groups.ts';
-import type { Memberships } from '../groups/group-ports.ts';
 import { mappingOf } from './mapping-versions.ts';
 
 interface MissingGroupsDeps {

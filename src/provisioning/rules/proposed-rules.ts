@@ -1,9 +1,9 @@
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { ScimUserMapping } from '../../model/translation.ts';
 import type { ProposalStore, ProposedRules } from '../../store/queues/proposed-rules.ts';
 import type { RulesInForce, RulesStore } from '../../store/queues/rules-in-force.ts';
 import type { Mapping, MappingSource } from '../../translator/mapping/mapping-file.ts';
 import { compileRules, EDITION } from '../../translator/rules/rules.ts';
-import type { ScimUserMapping } from '../../translator/translation.ts';
-import type { Runtime } from '../runtime-ports.ts';
 import { defaultMapping, digestOf, mappingOf } from './mapping-versions.ts';
 import { contentOf } from './rules-snapshot.ts';
 

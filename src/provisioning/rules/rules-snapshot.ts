@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { Lookups } from '../../model/translation.ts';
 import type { RulesInForce } from '../../store/queues/rules-in-force.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules/rules.ts';
-import type { Lookups } from '../../translator/translation.ts';
 import { canonicalJson } from '../../translator/values/values.ts';
 import { digestOf, mappingOf } from './mapping-versions.ts';
 

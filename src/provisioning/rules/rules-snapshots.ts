@@ -1,4 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Connection } from '../../model/connection.ts';
+import type { RulesForGroups } from '../../model/group-ports.ts';
+import type { Log, Runtime } from '../../model/runtime-ports.ts';
+import { type Lookups, noLookups } from '../../model/translation.ts';
+import type { TravelAnswer, TravelFailure } from '../../model/travel-ports.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { cleanValue } from '../../schema/clean-text.ts';
 import type { ProposalStore } from '../../store/queues/proposed-rules.ts';
@@ -7,12 +12,8 @@ import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import { checkNames, type NameFault } from '../../translator/rules/check-names.ts';
 import { groupsOfScope, groupTest, isNamedGroup } from '../../translator/rules/named-groups.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules/rules.ts';
-import { type Lookups, noLookups } from '../../translator/translation.ts';
-import type { Connection } from '../connection.ts';
-import type { RulesForGroups } from '../groups/group-ports.ts';
-import type { Log, Runtime } from '../runtime-ports.ts';
-import type { TravelAnswer, TravelFailure } from '../travel-ports.ts';
 import { logFaultChanges } from './check-mapping.ts';
+import type { ConfiguredMapping } from './configured-mapping.ts';
 import { defaultMapping, digestOf, findVersion, mappingOf, wasInForce } from './mapping-versions.ts';
 import { areInForceAtOnce, proposeRules } from './proposed-rules.ts';
 import {
@@ -42,6 +43,7 @@ export interface MappingFileResult {
 
 interface RulesSnapshotsDeps {
   rules: RulesStore & ProposalStore;
+  configuredMappingOf(connection: string): ConfiguredMapping;
   runtime: Pick<Runtime, 'now'> & { log: Pick<Log, 'info' | 'warn'> };
 }
 
@@ -227,11 +229,11 @@ async function loadRules(state: State, connection: Connection): Promise<LoadedRu
 
 /** A mapping that is stored again for this edition of the code keeps its author. */
 async function authorOfNext(
-  { rules }: State,
-  { id, mappingFile }: Connection,
+  { rules, configuredMappingOf }: State,
+  { id }: Connection,
   { source }: RulesInForce,
 ): Promise<string | undefined> {
-  return source === 'file' ? mappingFile : (await findVersion(rules, id))?.author;
+  return source === 'file' ? configuredMappingOf(id).mappingFile : (await findVersion(rules, id))?.author;
 }
 
 /** Returns the rules that this replica must put in force; undefined if those in force stay. */
@@ -261,14 +263,15 @@ async function nextRules(
   const inForce = await state.rules.find(id);
   if (!inForce || (await areInForceAtOnce(state, id)))
     return { ...contentOf(file), generation, lookups: inForce?.lookups, source: 'file' };
-  const part = { mapping: file, source: 'file', author: connection.mappingFile } as const;
+  const { mappingFile: author } = state.configuredMappingOf(id);
+  const part = { mapping: file, source: 'file', author } as const;
   await proposeRules(state, id, { inForce, part });
   return undefined;
 }
 
 /** The mapping file of this replica as it was read last; undefined if the settings name none. */
 function fileOf(state: State, connection: Connection): Mapping | undefined {
-  return knownOf(state, connection).file ?? connection.mapping;
+  return knownOf(state, connection).file ?? state.configuredMappingOf(connection.id).mapping;
 }
 
 /**
@@ -287,6 +290,7 @@ async function recordUse({ rules, runtime }: State, { id }: Connection, head: Ru
 async function applyFile(state: State, connection: Connection, mapping: Mapping): Promise<MappingFileResult> {
   const { rules, runtime } = state;
   const { id } = connection;
+  const { mappingFile: author } = state.configuredMappingOf(id);
   const before = fileOf(state, connection);
   knownOf(state, connection).file = mapping;
   const isSame = before !== undefined && digestOf(before) === digestOf(mapping);
@@ -300,7 +304,7 @@ async function applyFile(state: State, connection: Connection, mapping: Mapping)
     }
     if (isSame) return { outcome: 'replaced', version };
     if (!(await areInForceAtOnce(state, id))) {
-      const part = { mapping, source: 'file', author: connection.mappingFile } as const;
+      const part = { mapping, source: 'file', author } as const;
       await proposeRules(state, id, { inForce, part });
       return { outcome: 'proposed', version };
     }
@@ -308,7 +312,7 @@ async function applyFile(state: State, connection: Connection, mapping: Mapping)
       ...{ ...inForce, ...contentOf(mapping), source: 'file' },
       ...{ generation: inForce.generation + 1, putBackSince: undefined },
     };
-    if (await rules.replace(id, next, runtime.now(), connection.mappingFile)) {
+    if (await rules.replace(id, next, runtime.now(), author)) {
       useRules(state, connection, next);
       return { outcome: 'applied', version: version + 1 };
     }

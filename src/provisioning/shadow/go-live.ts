@@ -1,7 +1,7 @@
+import type { Identity } from '../../model/identity.ts';
 import type { LiveResult, Shadow } from '../../store/connection-modes.ts';
 import type { PlannedCreate } from '../../store/identities/shadow-plans.ts';
 import type { ProvisioningStore } from '../../store/provisioning-store.ts';
-import type { Identity } from '../identity.ts';
 import {
   areSamePlans,
   planOf,

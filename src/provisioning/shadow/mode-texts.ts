@@ -1,4 +1,4 @@
-import type { ConnectionMode } from '../policies.ts';
+import type { ConnectionMode } from '../../model/policies.ts';
 
 // The words in which the page and the commands tell of the modes of connections. The page has this file, too.
 

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
+import { shadowCalls } from '../../model/findings.ts';
+import { type Identity, isLive, type ShadowPlan, userNameOf } from '../../model/identity.ts';
+import { displayNameOf, type PersonPlace } from '../../model/people.ts';
+import type { FieldKey, Finding } from '../../model/translation.ts';
 import type { Json } from '../../schema/resource.ts';
 import { isActive } from '../../schema/resource.ts';
 import type { Shadow } from '../../store/connection-modes.ts';
 import type { PlannedPage } from '../../store/identities/shadow-plans.ts';
-import type { FieldKey, Finding } from '../../translator/translation.ts';
-import { shadowCalls } from '../findings.ts';
-import { type Identity, isLive, type ShadowPlan, userNameOf } from '../identity.ts';
-import { displayNameOf, type PersonPlace } from '../people/people.ts';
 
 /** The outcomes of going live for a person, in the order of the report. */
 export const shadowOutcomes = [

@@ -1,4 +1,4 @@
-import { countText } from '../conditions/texts.ts';
+import { countText } from '../../model/texts.ts';
 import type { ShadowOutcome } from './report.ts';
 
 // The words in which the page and the commands tell of the report of a connection in shadow mode. The page has this file, too.

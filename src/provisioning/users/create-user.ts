@@ -1,23 +1,23 @@
-import type { ScimResource } from '../../schema/resource.ts';
-import { dayOf } from '../../translator/values/dates.ts';
-import type { Connection } from '../connection.ts';
-import type { Memberships } from '../groups/group-ports.ts';
-import { type Creating, type Identity, isInactive, isLive } from '../identity.ts';
-import { ProvisioningError } from '../provisioning-error.ts';
-import { carriedOutBy, run } from '../reconcile/effects.ts';
-import { isParkingAddress } from '../reconcile/email/addresses.ts';
-import type { PendingWrite } from '../reconcile/run/commit.ts';
-import { findUnknownGroups } from '../reconcile/wanted/memberships.ts';
-import { type NewUserTranslation, translateNewUser } from '../reconcile/wanted/translate-identity.ts';
-import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
-import type { Runtime } from '../runtime-ports.ts';
+import { isParkingAddress } from '../../model/addresses.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { Memberships } from '../../model/group-ports.ts';
+import { type Creating, type Identity, isInactive, isLive, newIdentity } from '../../model/identity.ts';
+import { ProvisioningError } from '../../model/provisioning-error.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
 import type {
   Identities,
   IdentityChange,
   NewUser,
   NewUserCondition,
   NewUserMatches,
-} from '../store-ports.ts';
+} from '../../model/store-ports.ts';
+import type { ScimResource } from '../../schema/resource.ts';
+import { dayOf } from '../../translator/values/dates.ts';
+import { carriedOutBy, run } from '../reconcile/effects.ts';
+import type { PendingWrite } from '../reconcile/run/commit.ts';
+import { findUnknownGroups } from '../reconcile/wanted/memberships.ts';
+import { type NewUserTranslation, translateNewUser } from '../reconcile/wanted/translate-identity.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import { awaitTravelerOfLeaver, type PostedUser, takeLeaversPlace } from './return-user.ts';
 
 export interface CreateUserDeps {
@@ -211,45 +211,6 @@ function claimImportedUser(posted: PostedUser): PendingWrite | undefined {
 /** The message does not name the other user, who may belong to another connection. */
 function conflictError(): ProvisioningError {
   return new ProvisioningError('conflict', 'Another user has this userName or email address.');
-}
-
-/** Creates an identity that has only a desired state: claimed, dirty, without a traveler. */
-export function newIdentity(
-  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
-  connection: Pick<Connection, 'id'>,
-  desired: ScimResource,
-): Identity {
-  const time = runtime.wallClock();
-  return {
-    connection: connection.id,
-    id: runtime.newId(),
-    desired,
-    claimed: true,
-    state: 'dirty',
-    version: 1,
-    revision: 1,
-    rulesGeneration: 0,
-    travelId: undefined,
-    applied: {},
-    refused: {},
-    observed: undefined,
-    creating: undefined,
-    readAgainAt: undefined,
-    waitingFor: undefined,
-    progress: {},
-    origin: {},
-    hold: undefined,
-    decision: undefined,
-    findings: [],
-    trace: [],
-    leasedUntil: undefined,
-    attempts: 0,
-    nextAttemptAt: undefined,
-    createdAt: time,
-    lastModified: time,
-    deletedAt: undefined,
-    writtenAt: runtime.now(),
-  };
 }
 
 /** Prepares an identity for a write of the IdP: it becomes claimed, dirty and due at once. */

@@ -1,10 +1,10 @@
-import type { Connection } from '../connection.ts';
-import type { Identity } from '../identity.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { Identities, IdentityChange } from '../../model/store-ports.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/departure/guard.ts';
 import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { Identities, IdentityChange } from '../store-ports.ts';
 import { withNextVersion } from './create-user.ts';
 import {
   isOwnUser,

@@ -1,13 +1,13 @@
+import { addressKey } from '../../model/addresses.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { TravelAnswer } from '../../model/travel-ports.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import type { Imports } from '../../store/identities/imports.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
 import type { CircuitBreaker } from '../calls/circuit-breaker.ts';
 import type { OwnUsers } from '../calls/own-users.ts';
-import type { Connection } from '../connection.ts';
 import { filterVisibleTravelers, unclaimedIdentity } from '../import/record-observed.ts';
-import { addressKey } from '../reconcile/email/addresses.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { TravelAnswer } from '../travel-ports.ts';
 
 /** Time limit for a search at the travel API while an IdP waits for the answer, in milliseconds. */
 const SEARCH_TIMEOUT_MS = 800;

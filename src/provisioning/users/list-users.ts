@@ -1,12 +1,20 @@
+import type { Connection } from '../../model/connection.ts';
+import type { Groups } from '../../model/group-ports.ts';
+import { isLive } from '../../model/identity.ts';
+import type {
+  Comparison,
+  ListPage,
+  ListQuery,
+  ListScan,
+  UserField,
+  UserOrder,
+  Where,
+} from '../../model/list-ports.ts';
+import { ProvisioningError } from '../../model/provisioning-error.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { Identities, IdentityView, ListedIdentity } from '../../model/store-ports.ts';
 import type { OwnUsers } from '../calls/own-users.ts';
-import type { Connection } from '../connection.ts';
-import type { Groups } from '../groups/group-ports.ts';
-import { isLive } from '../identity.ts';
-import { ProvisioningError } from '../provisioning-error.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { Identities, IdentityView, ListedIdentity } from '../store-ports.ts';
 import type { ExistingUserFinder } from './find-existing.ts';
-import type { Comparison, ListPage, ListQuery, ListScan, UserField, UserOrder, Where } from './list-ports.ts';
 
 /** A user as the SCIM interface returns it. */
 export interface UserView extends IdentityView {

@@ -1,12 +1,12 @@
+import type { Connection } from '../../model/connection.ts';
+import type { Identity } from '../../model/identity.ts';
+import { ProvisioningError } from '../../model/provisioning-error.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { Identities, IdentityView, ReconcileQueue, References } from '../../model/store-ports.ts';
 import { isActive } from '../../schema/resource.ts';
 import type { OwnUsers } from '../calls/own-users.ts';
-import type { Connection } from '../connection.ts';
-import type { Identity } from '../identity.ts';
-import { ProvisioningError } from '../provisioning-error.ts';
 import { isKeptActive } from '../reconcile/departure/guard.ts';
 import { markReferrersDirty } from '../reconcile/run/notify-dependents.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { Identities, IdentityView, ReconcileQueue, References } from '../store-ports.ts';
 import { withNextVersion } from './create-user.ts';
 import { repeatWhileStale } from './write.ts';
 

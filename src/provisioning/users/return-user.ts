@@ -1,5 +1,9 @@
-import type { Connection } from '../connection.ts';
-import { type Identity, isInactive } from '../identity.ts';
+import { addressKey } from '../../model/addresses.ts';
+import type { Connection } from '../../model/connection.ts';
+import { type EvidenceRow, type Identity, isInactive } from '../../model/identity.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { IdentityChange, NewUserMatches } from '../../model/store-ports.ts';
+import { leaseDuration } from '../calls/lease.ts';
 import {
   isLeaver,
   judgeNewcomer,
@@ -8,13 +12,8 @@ import {
   toPredecessor,
   toSuccessor,
 } from '../people/takeover.ts';
-import type { EvidenceRow } from '../people/who-is-who.ts';
-import { addressKey } from '../reconcile/email/addresses.ts';
 import { laterOf } from '../reconcile/read-again.ts';
 import { withBackupDoubted } from '../reconcile/restored/statements.ts';
-import { leaseDuration } from '../reconcile/run/lease.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { IdentityChange, NewUserMatches } from '../store-ports.ts';
 
 /** A user who is being created, and the identities that match it. */
 export interface PostedUser {

@@ -1,13 +1,19 @@
+import {
+  type Departure,
+  type Identity,
+  isDepartureCause,
+  isInactive,
+  type Origin,
+} from '../../model/identity.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
 import { isActive, type ScimResource } from '../../schema/resource.ts';
 import type { StatedPath } from '../../schema/stated-attributes.ts';
 import { countChangedParts } from '../../translator/values/reference-parts.ts';
-import { type Identity, isDepartureCause, isInactive, type Origin } from '../identity.ts';
 import { departureOf, isLeaver, judgeNewcomer, toPredecessor, toSuccessor } from '../people/takeover.ts';
-import { type Departure, personalValuesOf } from '../people/who-is-who.ts';
+import { personalValuesOf } from '../people/who-is-who.ts';
 import { isKeptActive, statedDepartureAfter } from '../reconcile/departure/guard.ts';
 import { originAfterStatement } from '../reconcile/restored/statements.ts';
 import type { PendingWrite } from '../reconcile/run/commit.ts';
-import type { Runtime } from '../runtime-ports.ts';
 import { withNextVersion } from './create-user.ts';
 
 /** A PUT (`replace`) or PATCH of an existing user. */

@@ -1,12 +1,12 @@
+import type { Connection } from '../../model/connection.ts';
+import type { Outcome } from '../../model/identity.ts';
+import { ProvisioningError } from '../../model/provisioning-error.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { Identities, ReconcileQueue } from '../../model/store-ports.ts';
 import type { CircuitBreaker } from '../calls/circuit-breaker.ts';
-import type { Connection } from '../connection.ts';
-import type { Outcome } from '../identity.ts';
-import { ProvisioningError } from '../provisioning-error.ts';
 import { commitWrite, type PendingWrite } from '../reconcile/run/commit.ts';
 import { markDirty } from '../reconcile/run/notify-dependents.ts';
 import type { Attempt, AttemptResult, PlannedAttempt, Reconciler } from '../reconcile/run/reconciler.ts';
-import type { Runtime } from '../runtime-ports.ts';
-import type { Identities, ReconcileQueue } from '../store-ports.ts';
 
 /** The attempt after a write; `later` if the budget is used up first or the attempt is left to the background loop. */
 export interface BudgetedAttempt {

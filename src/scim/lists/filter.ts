@@ -1,9 +1,4 @@
-import type {
-  ComparisonOperator,
-  GroupField,
-  UserField,
-  Where,
-} from '../../provisioning/users/list-ports.ts';
+import type { ComparisonOperator, GroupField, UserField, Where } from '../../model/list-ports.ts';
 import { type Attribute, findAttribute } from '../../schema/attributes.ts';
 import { parseDateTime } from '../../schema/compare.ts';
 import { comparedAttribute } from '../../schema/filter-match.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ProvisioningError } from '../../provisioning/provisioning-error.ts';
-import type { GroupOrder, ListPage, SortKey, UserOrder } from '../../provisioning/users/list-ports.ts';
+import type { GroupOrder, ListPage, SortKey, UserOrder } from '../../model/list-ports.ts';
+import { ProvisioningError } from '../../model/provisioning-error.ts';
 import { parseAttributeName } from '../../schema/attribute-names.ts';
 import { type ResourceType, resolveAttribute } from '../../schema/resource-types.ts';
 import type { Query } from '../protocol/endpoint.ts';

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
+import type { Log } from '../../model/runtime-ports.ts';
 import type { GroupService } from '../../provisioning/groups/groups.ts';
-import type { Log } from '../../provisioning/runtime-ports.ts';
 import type { UserService } from '../../provisioning/users/users.ts';
 import type { JsonObject } from '../../schema/resource.ts';
 import { type ResourceType, resourceSchemas } from '../../schema/resource-types.ts';

@@ -2,9 +2,9 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { ErrorRequestHandler, Response } from 'express';
 import { defaultHeaders } from '../../http/app.ts';
 import { requestScopeOf } from '../../http/log.ts';
-import { ProvisioningError } from '../../provisioning/provisioning-error.ts';
+import { ProvisioningError } from '../../model/provisioning-error.ts';
+import { RETRY_AFTER_S, StoreUnavailable } from '../../model/unavailable.ts';
 import { SchemaFault } from '../../schema/resource.ts';
-import { RETRY_AFTER_S, StoreUnavailable } from '../../store/unavailable.ts';
 import { MEDIA_TYPE, sendScim } from './responses.ts';
 
 /**

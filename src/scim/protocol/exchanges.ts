@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { clientAddressOf } from '../../http/authentication.ts';
 import { type RequestScope, requestScopeOf } from '../../http/log.ts';
-import { type ExchangeRecorder, pickHeaders } from '../../log/exchange.ts';
+import { type ExchangeRecorder, pickHeaders } from '../../model/exchange.ts';
 
 /**
  * Returns the function that records a request and its response in the log of exchanges when the response has ended. The

@@ -1,5 +1,4 @@
 import type { Selectable } from 'kysely';
-import type { Role } from '../../operations/operation.ts';
 import type { Database } from '../sql/database.ts';
 import type { Tables } from '../sql/tables.ts';
 import { revokeById } from './credentials.ts';
@@ -229,3 +228,6 @@ function toToken(row: Selectable<Tables['admin_token']>): AdminToken {
     ...{ createdAt: row.created_at, expiresAt: row.expires_at, revokedAt: row.revoked_at ?? undefined },
   };
 }
+
+/** The roles of callers: a viewer reads, an admin changes too. */
+export type Role = 'viewer' | 'admin';

@@ -1,4 +1,4 @@
-import type { Log, Runtime } from '../../provisioning/runtime-ports.ts';
+import type { Log, Runtime } from '../../model/runtime-ports.ts';
 import type { ScimTokens } from './credentials.ts';
 
 /** The interval at which uses are written, in milliseconds. */

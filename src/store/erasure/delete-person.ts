@@ -1,5 +1,5 @@
 import type { ExpressionBuilder, Selectable } from 'kysely';
-import type { Identity } from '../../provisioning/identity.ts';
+import type { Identity } from '../../model/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { deleteDepartures, markWaitersDirty, removeFromGroups } from '../identities/delete-identities.ts';
 import { recordErasedTraveler } from '../identities/erased-travelers.ts';

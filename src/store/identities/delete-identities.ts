@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
-import type { Identity } from '../../provisioning/identity.ts';
-import type { Retention } from '../../provisioning/store-ports.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { Retention } from '../../model/store-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { countIdentities } from '../lists/list-counters.ts';
 import type { Database } from '../sql/database.ts';

@@ -1,10 +1,5 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type {
-  NewUser,
-  NewUserCondition,
-  NewUserMatches,
-  StoredIdentity,
-} from '../../provisioning/store-ports.ts';
+import type { NewUser, NewUserCondition, NewUserMatches, StoredIdentity } from '../../model/store-ports.ts';
 import { equalInScope, inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { inGroups, toShownIdentity } from '../lists/list-definitions.ts';
 import { withoutIndex } from '../lists/list-filter.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, type QueryResult, sql } from 'kysely';
-import type { Identity } from '../../provisioning/identity.ts';
-import type { Identities, IdentityChange, IdentityMatch } from '../../provisioning/store-ports.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { Identities, IdentityChange, IdentityMatch } from '../../model/store-ports.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { employeeNumberKey, employeeNumberOf } from '../../schema/resource.ts';
 import { inScope, type Scope, type ScopedId } from '../connection-scopes.ts';

@@ -6,8 +6,8 @@ import {
   sql,
   type UpdateObject,
 } from 'kysely';
-import type { Decision, Identity, Progress } from '../../provisioning/identity.ts';
-import type { IdentityChange } from '../../provisioning/store-ports.ts';
+import type { Decision, Identity, Progress } from '../../model/identity.ts';
+import type { IdentityChange } from '../../model/store-ports.ts';
 import { isActive } from '../../schema/resource.ts';
 import { inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { keepDeletedMembers, restoreDeletedMembers } from '../lists/deleted-members.ts';

@@ -1,7 +1,7 @@
-import { type HoldCause, type Identity, nextCheckAt, type Outcome } from '../../provisioning/identity.ts';
+import { type HoldCause, type Identity, nextCheckAt, type Outcome } from '../../model/identity.ts';
+import type { AppliedField, AppliedFields, FieldKey, Finding } from '../../model/translation.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import { extensionsOf, isActive, type Json, type ScimResource } from '../../schema/resource.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
-import type { AppliedField, AppliedFields, FieldKey, Finding } from '../../translator/translation.ts';
 import { nextPosition } from '../sql/positions.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import { attributeKey, caseFoldedKey, emailKeys, exactKey } from '../sql/search-keys.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
-import type { Identity } from '../../provisioning/identity.ts';
-import type { TravelUser } from '../../translator/plan/traveler.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { withoutIndex } from '../lists/list-filter.ts';
 import { dirtyColumns } from '../queues/reconcile-queue.ts';

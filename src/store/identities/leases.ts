@@ -1,6 +1,6 @@
 import type { Kysely, UpdateObject } from 'kysely';
-import { type Identity, LONGEST_CHECK_DELAY_MS, type Outcome } from '../../provisioning/identity.ts';
-import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../../provisioning/store-ports.ts';
+import { type Identity, LONGEST_CHECK_DELAY_MS, type Outcome } from '../../model/identity.ts';
+import type { Announcement, LeasedOutcome, LeaseRequest, Leases } from '../../model/store-ports.ts';
 import { inScope, type ScopedId } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { type Dialect, timeAfter } from '../sql/dialect.ts';

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { IdentityState } from '../../provisioning/identity.ts';
+import type { IdentityState } from '../../model/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { readCounter } from '../lists/list-counters.ts';
 import { readOwnTravelId } from '../queues/background-tasks.ts';

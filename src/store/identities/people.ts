@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { HoldCause, IdentityState } from '../../provisioning/identity.ts';
+import type { HoldCause, IdentityState } from '../../model/identity.ts';
 import {
   displayNameOf,
   hasWantedFinding,
@@ -9,10 +9,10 @@ import {
   type PeopleFilter,
   type PeoplePage,
   type PersonPlace,
-} from '../../provisioning/people/people.ts';
+} from '../../model/people.ts';
+import type { Finding } from '../../model/translation.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { JsonObject } from '../../schema/resource.ts';
-import type { Finding } from '../../translator/translation.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { readOwnTravelId } from '../queues/background-tasks.ts';
 import type { Database } from '../sql/database.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type { ReferenceRow, References } from '../../provisioning/store-ports.ts';
+import type { ReferenceRow, References } from '../../model/store-ports.ts';
 import { inScope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { lockConnection } from '../connections.ts';
 import type { Database } from '../sql/database.ts';

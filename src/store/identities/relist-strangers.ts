@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Origin } from '../../provisioning/identity.ts';
+import type { Origin } from '../../model/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { takeDeletedMembers } from '../lists/deleted-members.ts';
 import { countIdentities } from '../lists/list-counters.ts';

@@ -1,8 +1,8 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import { findingValueText, type ListedPerson } from '../../provisioning/people/people.ts';
+import { findingValueText, type ListedPerson } from '../../model/people.ts';
+import type { Finding } from '../../model/translation.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { JsonObject } from '../../schema/resource.ts';
-import type { Finding } from '../../translator/translation.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { parseJson, yieldToEventLoop } from '../sql/queries.ts';
 import { containsText, inRange, personKeys, personSearchKey, type TextRange } from '../sql/search-keys.ts';

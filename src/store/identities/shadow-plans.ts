@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import type { Decision, HoldCause, Identity } from '../../provisioning/identity.ts';
-import type { PersonPlace } from '../../provisioning/people/people.ts';
+import type { Decision, HoldCause, Identity } from '../../model/identity.ts';
+import type { PersonPlace } from '../../model/people.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, toJson, yieldToEventLoop } from '../sql/queries.ts';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { type Identity, isSamePerson, type Origin } from '../../provisioning/identity.ts';
+import { type Identity, isSamePerson, type Origin } from '../../model/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';

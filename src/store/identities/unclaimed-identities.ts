@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, sql } from 'kysely';
-import type { Identity } from '../../provisioning/identity.ts';
+import type { Identity } from '../../model/identity.ts';
 import { isActive } from '../../schema/resource.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { type CountedIdentity, countIdentities } from '../lists/list-counters.ts';

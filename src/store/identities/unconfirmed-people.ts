@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AlarmCount } from '../../provisioning/holds/holds.ts';
+import type { AlarmCount } from '../../model/holds.ts';
 import type { Database } from '../sql/database.ts';
 import { readAtMostEvery } from '../sql/queries.ts';
 

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Member, ResolvedMember } from '../../provisioning/groups/group-ports.ts';
+import type { Member, ResolvedMember } from '../../model/group-ports.ts';
 import { equalInScope, inScope, type Scope, type ScopedId } from '../connection-scopes.ts';
 import { compiledQuery, yieldToEventLoop } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import { userNameOf } from '../../provisioning/identity.ts';
-import { displayNameOf } from '../../provisioning/people/people.ts';
+import { userNameOf } from '../../model/identity.ts';
+import { displayNameOf } from '../../model/people.ts';
 import type { ScimResource } from '../../schema/resource.ts';
 import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';

@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type {
-  Group,
-  Groups,
-  Member,
-  ResolvedMember,
-  RulesForGroups,
-} from '../../provisioning/groups/group-ports.ts';
+import type { Group, Groups, Member, ResolvedMember, RulesForGroups } from '../../model/group-ports.ts';
 import { equalInScope, inScope, type Scope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { removeFromGroups } from '../identities/delete-identities.ts';
 import type { Database } from '../sql/database.ts';

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Group, ListedGroup } from '../../provisioning/groups/group-ports.ts';
-import type { Identity } from '../../provisioning/identity.ts';
-import type { IdentityView, ListedIdentity } from '../../provisioning/store-ports.ts';
-import type { GroupField, UserField } from '../../provisioning/users/list-ports.ts';
+import type { Group, ListedGroup } from '../../model/group-ports.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { GroupField, UserField } from '../../model/list-ports.ts';
+import type { IdentityView, ListedIdentity } from '../../model/store-ports.ts';
 import { equalInScope, type Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Comparison, ComparisonOperator, Where } from '../../provisioning/users/list-ports.ts';
+import type { Comparison, ComparisonOperator, Where } from '../../model/list-ports.ts';
 import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { ListDefinition, SearchColumn, Sql } from './list-definitions.ts';
 

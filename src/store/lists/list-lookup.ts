@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { ListedIdentity } from '../../provisioning/store-ports.ts';
-import type { ListPage, ListQuery, UserField, UserOrder } from '../../provisioning/users/list-ports.ts';
+import type { ListPage, ListQuery, UserField, UserOrder } from '../../model/list-ports.ts';
+import type { ListedIdentity } from '../../model/store-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { compiledQuery } from '../sql/queries.ts';
 import { type ListScope, userList } from './list-definitions.ts';

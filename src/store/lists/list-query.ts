@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ListPage, ListQuery, ListScan, SortKey } from '../../provisioning/users/list-ports.ts';
+import type { ListPage, ListQuery, ListScan, SortKey } from '../../model/list-ports.ts';
 import { batches } from '../sql/queries.ts';
 import { readCounter } from './list-counters.ts';
 import type { ListDefinition, ListScope } from './list-definitions.ts';

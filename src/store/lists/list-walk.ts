@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { ListQuery, ListScan, SortKey } from '../../provisioning/users/list-ports.ts';
+import type { ListQuery, ListScan, SortKey } from '../../model/list-ports.ts';
 import { inScope } from '../connection-scopes.ts';
 import type { ListDefinition, ListScope, Sql } from './list-definitions.ts';
 import { allOf } from './list-filter.ts';

@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely';
-import type { Member, MemberChange } from '../../provisioning/groups/group-ports.ts';
+import type { Member, MemberChange } from '../../model/group-ports.ts';
 import { inScope, type Scope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { batches, yieldToEventLoop } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
-import type { RulesForGroups } from '../../provisioning/groups/group-ports.ts';
+import type { RulesForGroups } from '../../model/group-ports.ts';
+import type { UserGroup } from '../../model/translation.ts';
 import { foldCase } from '../../schema/case-fold.ts';
-import type { UserGroup } from '../../translator/translation.ts';
 import { inScope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { markDirty } from '../queues/reconcile-queue.ts';
 import type { Dialect } from '../sql/dialect.ts';

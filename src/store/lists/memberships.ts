@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Memberships } from '../../provisioning/groups/group-ports.ts';
+import type { Memberships } from '../../model/group-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { dirtyColumns, markDirty } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';

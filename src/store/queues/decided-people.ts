@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { IdentityState } from '../../provisioning/identity.ts';
+import type { IdentityState } from '../../model/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';

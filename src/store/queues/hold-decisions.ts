@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import type { VersionOfPerson } from '../../provisioning/holds/holds.ts';
-import type { Decision, HoldCause } from '../../provisioning/identity.ts';
+import type { VersionOfPerson } from '../../model/holds.ts';
+import type { Decision, HoldCause } from '../../model/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { relistStrangers } from '../identities/relist-strangers.ts';
 import type { Database } from '../sql/database.ts';

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
-import type { HeldPerson, HoldCount, RequestedChanges } from '../../provisioning/holds/holds.ts';
-import type { Decision, HoldCause } from '../../provisioning/identity.ts';
-import type { SafetyValve } from '../../provisioning/policies.ts';
+import type { HeldPerson, HoldCount, RequestedChanges } from '../../model/holds.ts';
+import type { Decision, HoldCause } from '../../model/identity.ts';
+import type { SafetyValve } from '../../model/policies.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Log, Runtime } from '../../provisioning/runtime-ports.ts';
+import type { Log, Runtime } from '../../model/runtime-ports.ts';
 import type { Replicas } from './replicas.ts';
 
 /** The interval between two heartbeats, in milliseconds. A replica without any for 20 s counts as dead. */

@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import { LONGEST_CHECK_DELAY_MS } from '../../provisioning/identity.ts';
-import type { ReconcileQueue } from '../../provisioning/store-ports.ts';
+import { LONGEST_CHECK_DELAY_MS } from '../../model/identity.ts';
+import type { ReconcileQueue } from '../../model/store-ports.ts';
 import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { isDue } from '../sql/dialect.ts';

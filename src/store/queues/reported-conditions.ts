@@ -1,5 +1,4 @@
-import type { ConditionKind } from '../../provisioning/conditions/conditions.ts';
-import type { LocalFact, SharedFact } from '../../provisioning/conditions/facts.ts';
+import type { ConditionKind, LocalFact, SharedFact } from '../../model/conditions.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
+import type { Lookups } from '../../model/translation.ts';
 import type { MappingSource } from '../../translator/mapping/mapping-file.ts';
-import type { Lookups } from '../../translator/translation.ts';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';

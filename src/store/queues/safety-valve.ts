@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { SafetyValve } from '../../provisioning/policies.ts';
+import type { SafetyValve } from '../../model/policies.ts';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import { lockConnection } from '../connections.ts';
 import { readCounter } from '../lists/list-counters.ts';

@@ -1,4 +1,4 @@
-import type { Log, Runtime } from '../../provisioning/runtime-ports.ts';
+import type { Log, Runtime } from '../../model/runtime-ports.ts';
 import type { ConnectionModes } from '../connection-modes.ts';
 import type { Database } from '../sql/database.ts';
 import type { DatabaseLocation } from '../sql/open-database.ts';

@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
+import type { StoreUnavailable } from '../../model/unavailable.ts';
 import type { ConnectionScopes, Scope } from '../connection-scopes.ts';
-import type { StoreUnavailable } from '../unavailable.ts';
 import type { Dialect } from './dialect.ts';
 import type { Tables } from './tables.ts';
 

@@ -7,8 +7,8 @@ import {
   type SqlBool,
   sql,
 } from 'kysely';
+import { StoreUnavailable } from '../../model/unavailable.ts';
 import type { ColumnTypes } from '../migrations/columns.ts';
-import { StoreUnavailable } from '../unavailable.ts';
 import type { Tables } from './tables.ts';
 
 /** Everything that differs between the databases, apart from opening them. Only this file knows which one is in use. */

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { StoreUnavailable } from '../unavailable.ts';
+import { StoreUnavailable } from '../../model/unavailable.ts';
 import type { RunTransaction, TransactionOptions } from './database.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 import type { Tables } from './tables.ts';

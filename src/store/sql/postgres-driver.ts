@@ -12,7 +12,7 @@ import {
   type TableMetadata,
 } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import { StoreUnavailable } from '../unavailable.ts';
+import { StoreUnavailable } from '../../model/unavailable.ts';
 import type { Tables } from './tables.ts';
 
 interface SessionOptions {

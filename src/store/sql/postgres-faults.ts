@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { StoreUnavailable } from '../unavailable.ts';
+import { StoreUnavailable } from '../../model/unavailable.ts';
 
 /** The database cannot be used as it is. The message is one line for the operator, without the password. */
 export class DatabaseFault extends Error {

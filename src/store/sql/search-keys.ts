@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
-import { displayNameOf } from '../../provisioning/people/people.ts';
+import { displayNameOf } from '../../model/people.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { cleanValue } from '../../schema/clean-text.ts';
 import { employeeNumberKey, employeeNumberOf, isObject, type JsonObject } from '../../schema/resource.ts';

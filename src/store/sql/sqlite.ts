@@ -9,8 +9,8 @@ import {
   SqliteDriver,
   sql,
 } from 'kysely';
+import type { StoreUnavailable } from '../../model/unavailable.ts';
 import { readScopes } from '../connection-scopes.ts';
-import type { StoreUnavailable } from '../unavailable.ts';
 import type { Database } from './database.ts';
 import { hasMessage, sqlite } from './dialect.ts';
 import { emptyLog, GroupCommit } from './group-commit.ts';

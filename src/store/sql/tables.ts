@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { ExchangeDirection } from '../../log/exchange.ts';
+import type { ExchangeDirection } from '../../model/exchange.ts';
 import type { RowsOf } from '../migrations/columns.ts';
 import type { tables } from '../migrations/index.ts';
 

@@ -1,5 +1,5 @@
-import type { Log } from '../../provisioning/runtime-ports.ts';
-import { StoreUnavailable } from '../unavailable.ts';
+import type { Log } from '../../model/runtime-ports.ts';
+import { StoreUnavailable } from '../../model/unavailable.ts';
 import type { Database } from './database.ts';
 
 /** Minimum time between two probe writes. */

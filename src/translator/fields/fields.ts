@@ -1,6 +1,7 @@
+import type { NamedCollection } from '../../model/translation.ts';
+import type { FieldTypes } from '../../model/traveler.ts';
 import { type Attribute, attribute, complexAttribute } from '../../schema/attributes.ts';
 import { urns } from '../../schema/resource.ts';
-import type { NamedCollection } from '../translation.ts';
 import { readCountry } from '../values/countries.ts';
 import {
   namedResourceReader,
@@ -88,8 +89,7 @@ interface MappingDefaults {
 /** The resources for which a mapping file can set a default. */
 export type DefaultName = 'billingProfile' | 'costCenter' | 'travelPolicy';
 
-/** The fields of a traveler with one value each, in the order of findings and traces. `archived`, roles and custom fields have rules of their own and no row. */
-export const fields = [
+const rows = [
   {
     key: 'email',
     type: 'string',
@@ -203,10 +203,15 @@ export const fields = [
   }),
 ] as const satisfies readonly Field[];
 
-/** The JSON type of each field in the travel API. */
-export type FieldTypes = {
-  [Row in (typeof fields)[number] as Row['key']]: Row['type'] extends 'boolean' ? boolean : string;
+type RowTypes = {
+  [Row in (typeof rows)[number] as Row['key']]: Row['type'] extends 'boolean' ? boolean : string;
 };
+
+/** The compiler refuses a row without its type in `FieldTypes`, and a type without its row. */
+type CheckedRows = [RowTypes, FieldTypes] extends [FieldTypes, RowTypes] ? typeof rows : never;
+
+/** The fields of a traveler with one value each, in the order of findings and traces. `archived`, roles and custom fields have rules of their own and no row. */
+export const fields: CheckedRows = rows;
 
 /** Makes the row of a field that has the same name in the travel extension. */
 export function extensionField<const Key extends string, const Type extends Field['type'] = 'string'>(

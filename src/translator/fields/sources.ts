@@ -1,5 +1,5 @@
+import type { CountedParts } from '../../model/translation.ts';
 import { isObject, type Json, type JsonObject, type ScimResource, urns } from '../../schema/resource.ts';
-import type { CountedParts } from '../translation.ts';
 import { referenceKey } from '../values/reference-parts.ts';
 import { elementsOf, elementType, isUnassigned, toText, valueAt } from '../values/values.ts';
 

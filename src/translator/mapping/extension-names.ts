@@ -1,8 +1,10 @@
 import { findAttribute } from '../../schema/attributes.ts';
 import type { AttributePath } from '../../schema/filter-parser.ts';
+import { jsonPath } from '../../schema/json-path.ts';
 import { urns } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
-import { jsonPath, type MappingFault, nearest } from './mapping-faults.ts';
+import { nearest } from '../../schema/similar-words.ts';
+import type { MappingFault } from './mapping-faults.ts';
 import type { Mapping } from './mapping-file.ts';
 import { conditionExpressions, inputPaths, undeclaredName } from './rule-syntax.ts';
 

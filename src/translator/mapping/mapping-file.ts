@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { rolesTarget, travelRoles } from '../../model/translation.ts';
 import {
   type DefaultName,
   type Field,
@@ -8,7 +9,6 @@ import {
   targetNames,
   toFieldKey,
 } from '../fields/fields.ts';
-import { rolesTarget, travelRoles } from '../translation.ts';
 import { isDateFormat } from '../values/dates.ts';
 import { isPhoneCountry } from '../values/readers.ts';
 import {

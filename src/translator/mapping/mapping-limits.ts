@@ -1,6 +1,7 @@
+import { jsonPath } from '../../schema/json-path.ts';
 import { patternSize } from '../../schema/pattern-size.ts';
 import { isObject, type Json, type JsonObject } from '../../schema/resource.ts';
-import { jsonPath, type MappingFault } from './mapping-faults.ts';
+import type { MappingFault } from './mapping-faults.ts';
 
 /** The largest mapping that may be put in force (docs/mappings/transforms.md, How large a mapping may be). */
 export const mappingLimits = {

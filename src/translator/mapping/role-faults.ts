@@ -1,8 +1,9 @@
-import { rolesTarget, travelRoles } from '../translation.ts';
+import { rolesTarget, travelRoles } from '../../model/translation.ts';
+import { jsonPath } from '../../schema/json-path.ts';
 import { type RoleSettings, type RoleTable, readRoles, roleTable } from '../values/role-names.ts';
 import { constantsOf, type Transform } from '../values/transforms.ts';
 import type { Reading } from '../values/values.ts';
-import { jsonPath, type MappingFault } from './mapping-faults.ts';
+import type { MappingFault } from './mapping-faults.ts';
 import { isSyntaxProblem, parseTemplate, pathsOfTemplate } from './rule-syntax.ts';
 
 /** The part of a rule that decides which roles the rule itself contains. */

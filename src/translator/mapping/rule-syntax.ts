@@ -9,7 +9,7 @@ import {
 } from '../../schema/filter-parser.ts';
 import { urns } from '../../schema/resource.ts';
 import { isCustomAttribute, resolveAttribute, userType } from '../../schema/resource-types.ts';
-import { nearest } from './mapping-faults.ts';
+import { nearest } from '../../schema/similar-words.ts';
 
 /** A fault of the syntax of a path, template or condition of a rule, and its correction. */
 export interface SyntaxProblem {

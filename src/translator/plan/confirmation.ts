@@ -1,10 +1,11 @@
+import type { FieldKey } from '../../model/translation.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { isObject, type Json } from '../../schema/resource.ts';
 import { type Confirmation, type Field, fields, findField } from '../fields/fields.ts';
 import type { Rules } from '../rules/rules.ts';
-import type { FieldKey } from '../translation.ts';
 import { isEqualJson } from '../values/values.ts';
-import { hasValue, parseFieldKey, readField, type TravelUser } from './traveler.ts';
+import { hasValue, parseFieldKey, readField } from './traveler.ts';
 
 /**
  * True if the traveler shows another value of a field than the one that was sent (null: a removal), so that the travel API may not have

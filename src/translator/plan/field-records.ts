@@ -1,9 +1,10 @@
+import type { AppliedField, AppliedFields, FieldKey, Plan } from '../../model/translation.ts';
+import type { TravelUser } from '../../model/traveler.ts';
 import type { Json } from '../../schema/resource.ts';
 import type { Rules } from '../rules/rules.ts';
-import type { AppliedField, AppliedFields, FieldKey, Plan } from '../translation.ts';
 import { isEqualJson } from '../values/values.ts';
 import { areSameSpellings, isRewritten, showsOtherValue } from './confirmation.ts';
-import { hasValue, parseFieldKey, readField, requiredKeys, type TravelUser } from './traveler.ts';
+import { hasValue, parseFieldKey, readField, requiredKeys } from './traveler.ts';
 
 // The records of the fields that the bridge owns: before a call, after its answer, and after a read (docs/architecture.md, Unknown until
 // read).

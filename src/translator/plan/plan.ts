@@ -1,6 +1,3 @@
-import { withVisibleCharacters } from '../../schema/clean-text.ts';
-import type { Json } from '../../schema/resource.ts';
-import { isSetByRules, type Rules } from '../rules/rules.ts';
 import type {
   AppliedField,
   AppliedFields,
@@ -11,19 +8,14 @@ import type {
   PlannedValue,
   RefusedFields,
   WantedField,
-} from '../translation.ts';
+} from '../../model/translation.ts';
+import type { CustomFieldValue, TravelerChange, TravelUser } from '../../model/traveler.ts';
+import { withVisibleCharacters } from '../../schema/clean-text.ts';
+import type { Json } from '../../schema/resource.ts';
+import { isSetByRules, type Rules } from '../rules/rules.ts';
 import { isEqualJson } from '../values/values.ts';
 import { isDrift, showsValue } from './field-records.ts';
-import {
-  type CustomFieldValue,
-  hasValue,
-  isArrayElement,
-  parseFieldKey,
-  readField,
-  requiredKeys,
-  type TravelerChange,
-  type TravelUser,
-} from './traveler.ts';
+import { hasValue, isArrayElement, parseFieldKey, readField, requiredKeys } from './traveler.ts';
 
 /** The input of a plan. */
 export interface PlanInput {

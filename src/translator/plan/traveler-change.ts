@@ -1,13 +1,8 @@
+import type { FieldKey, Plan } from '../../model/translation.ts';
+import type { CustomFieldValue, TravelerChange, TravelUser } from '../../model/traveler.ts';
 import type { Json, JsonObject } from '../../schema/resource.ts';
-import type { FieldKey, Plan } from '../translation.ts';
 import { isEqualJson } from '../values/values.ts';
-import {
-  type CustomFieldValue,
-  parseFieldKey,
-  type TravelerChange,
-  type TravelUser,
-  toWritableValues,
-} from './traveler.ts';
+import { parseFieldKey, toWritableValues } from './traveler.ts';
 
 /** Returns the change of a plan. Lists repeat the elements of `current` that the bridge does not own, except `omit`. */
 export function toTravelerChange(

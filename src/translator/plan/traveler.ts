@@ -1,58 +1,9 @@
-import { isObject, type Json, type JsonObject } from '../../schema/resource.ts';
-import { type Field, type FieldTypes, fields, findField, preferencePrefix } from '../fields/fields.ts';
+import { type FieldKey, noLookups } from '../../model/translation.ts';
+import type { CustomFieldValue, TravelUser } from '../../model/traveler.ts';
+import { isObject, type Json } from '../../schema/resource.ts';
+import { type Field, fields, findField, preferencePrefix } from '../fields/fields.ts';
 import type { Rules } from '../rules/rules.ts';
-import { type FieldKey, noLookups } from '../translation.ts';
 import { isEqualJson } from '../values/values.ts';
-
-/** A traveler as the travel API represents it (specification, "user"), with the fields of `fields.ts`. */
-export interface TravelUser extends Partial<Omit<FieldTypes, 'email' | `address.${string}`>> {
-  id: string;
-  email: string;
-  archived: boolean;
-  /** Set if the travel API does not show whether the traveler is archived; `archived` is then false. */
-  isArchivedUnknown?: true;
-  createdAt: string;
-  address?: TravelAddress;
-  customFields?: CustomFieldValue[];
-  roles?: string[];
-  /** The preferences that are a text or a boolean, by their names. */
-  travelerPrefs?: { [name: string]: string | boolean };
-  /**
-   * The names of members that are no fields of the table, such as lists of preferences (`travelerPrefs.meals`). They are removed if the
-   * traveler passes to another person.
-   */
-  otherFields?: string[];
-}
-
-/** A traveler's postal address; `countryCode` is ISO 3166-1 alpha-2. */
-export type TravelAddress = {
-  [Key in keyof FieldTypes as Key extends `address.${infer Part}` ? Part : never]?: FieldTypes[Key];
-};
-
-/** One custom field of a traveler: one value for `text` and `option`, any number for `optionsList`. */
-export interface CustomFieldValue {
-  customFieldId: string;
-  name?: string;
-  values: { customFieldOptionId?: string; data?: string; displayName?: string }[];
-}
-
-/**
- * What a call changes of a traveler: the new value of each field, or null for a field that is removed. The parts of the address are changed
- * one by one; custom fields and roles are whole lists. A profile of the adapter turns it into a request of the travel API.
- */
-export interface TravelerChange {
-  [field: string]: Json;
-  email?: string;
-  archived?: boolean;
-  /** Null removes the whole address. */
-  address?: JsonObject | null;
-  /** The preferences that are changed or removed, one by one. */
-  travelerPrefs?: JsonObject;
-  /** All custom fields that the traveler has after the change. */
-  customFields?: { customFieldId: string; values: Json }[];
-  /** All roles that the traveler has after the change. */
-  roles?: string[];
-}
 
 /** Fields that every traveler has: they can be changed, and never removed. */
 export const requiredKeys: readonly FieldKey[] = ['email', 'archived'];

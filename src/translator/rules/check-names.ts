@@ -1,8 +1,9 @@
+import type { Lookups } from '../../model/translation.ts';
 import { isObject, type Json } from '../../schema/resource.ts';
+import { nearest } from '../../schema/similar-words.ts';
 import { type Field, findField } from '../fields/fields.ts';
 import { toSourceUser } from '../fields/sources.ts';
-import { type MappingFault, nearest } from '../mapping/mapping-faults.ts';
-import type { Lookups } from '../translation.ts';
+import type { MappingFault } from '../mapping/mapping-faults.ts';
 import { allPhoneCountries, readManager } from '../values/readers.ts';
 import type { Fault, Reader, Reading } from '../values/values.ts';
 import { settingSources } from './compiled-fields.ts';

@@ -1,8 +1,8 @@
+import type { CountedParts, FieldKey, TraceEntry } from '../../model/translation.ts';
 import type { ScimResource } from '../../schema/resource.ts';
 import type { Field } from '../fields/fields.ts';
 import { type SourceUser, toSourceUser } from '../fields/sources.ts';
 import type { Mapping } from '../mapping/mapping-file.ts';
-import type { CountedParts, FieldKey, TraceEntry } from '../translation.ts';
 import { readManager } from '../values/readers.ts';
 import { isUnassigned, type Reader, toVerbatimText } from '../values/values.ts';
 import { allPreparedValues, type CompiledSource, firstThatHolds, ruleSources } from './rule-sources.ts';

@@ -1,6 +1,6 @@
+import type { AppliedField, CustomField } from '../../model/translation.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { isObject } from '../../schema/resource.ts';
-import type { AppliedField, CustomField } from '../translation.ts';
 import { readText } from '../values/readers.ts';
 import { compileForeignPattern, MAX_PATTERN_TEXT } from '../values/transforms.ts';
 import {

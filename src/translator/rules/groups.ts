@@ -1,9 +1,9 @@
+import type { UserGroup } from '../../model/translation.ts';
 import { conditionTest } from '../../schema/filter-match.ts';
 import { type AttributeExpression, attributeExpressionsIn, type Filter } from '../../schema/filter-parser.ts';
 import { isObject, type ScimResource } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
 import { isGroupPath } from '../mapping/rule-syntax.ts';
-import type { UserGroup } from '../translation.ts';
 import type { RuleCondition } from './rules.ts';
 
 /** Returns the user with the attribute `groups`, in the order of the names of the groups. */

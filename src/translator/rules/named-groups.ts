@@ -1,8 +1,8 @@
 import { foldCase } from '../../schema/case-fold.ts';
 import { cleanValue } from '../../schema/clean-text.ts';
 import { type AttributeExpression, attributeExpressionsIn, type Filter } from '../../schema/filter-parser.ts';
+import { jsonPath } from '../../schema/json-path.ts';
 import { toSourceUser } from '../fields/sources.ts';
-import { jsonPath } from '../mapping/mapping-faults.ts';
 import type { Mapping } from '../mapping/mapping-file.ts';
 import { conditionExpressions, inputPaths, isGroupPath, pathsOfTemplate } from '../mapping/rule-syntax.ts';
 import { conditionTests, type GroupTest, withGroups } from './groups.ts';

@@ -1,10 +1,10 @@
+import type { FieldKey, TraceEntry } from '../../model/translation.ts';
 import { MAX_VALUE_LENGTH } from '../../schema/clean-text.ts';
 import { pathReader } from '../../schema/filter-match.ts';
 import { isObject, type Json, type ScimResource } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
 import type { Source, SourceUser } from '../fields/sources.ts';
 import { isGroupPath, type RulePath, type TemplatePart } from '../mapping/rule-syntax.ts';
-import type { FieldKey, TraceEntry } from '../translation.ts';
 import { readText } from '../values/readers.ts';
 import { isUnassigned, type Reading, toText } from '../values/values.ts';
 import { conditionGroup, groupsOf } from './groups.ts';

@@ -1,6 +1,8 @@
+import type { FieldKey, Finding, ScimUserMapping } from '../../model/translation.ts';
 import { chooseReading } from '../../schema/attribute-names.ts';
 import { conditionTest } from '../../schema/filter-match.ts';
 import type { Filter } from '../../schema/filter-parser.ts';
+import { jsonPath } from '../../schema/json-path.ts';
 import type { ScimResource } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
 import {
@@ -11,7 +13,6 @@ import {
   preferenceKey,
   toFieldKey,
 } from '../fields/fields.ts';
-import { jsonPath } from '../mapping/mapping-faults.ts';
 import type { Mapping } from '../mapping/mapping-file.ts';
 import {
   isSyntaxProblem,
@@ -24,7 +25,6 @@ import {
   type TemplatePart,
   undeclaredName,
 } from '../mapping/rule-syntax.ts';
-import type { FieldKey, Finding, ScimUserMapping } from '../translation.ts';
 import {
   type CompiledTransforms,
   compileMapPlace,

@@ -1,9 +1,9 @@
+import type { ScopeVerdict } from '../../model/translation.ts';
 import { conditionTest } from '../../schema/filter-match.ts';
 import type { AttributeExpression, Filter } from '../../schema/filter-parser.ts';
 import type { ScimResource } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
 import { isSyntaxProblem, parseCondition } from '../mapping/rule-syntax.ts';
-import type { ScopeVerdict } from '../translation.ts';
 
 /** The scope of a mapping: a SCIM filter of the people who get a traveler. */
 export interface MappingScope {

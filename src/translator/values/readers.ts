@@ -5,10 +5,10 @@ import {
   type PhoneNumber,
   parsePhoneNumberFromString,
 } from 'libphonenumber-js';
+import type { Lookups, NamedResource, Reference } from '../../model/translation.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { lineBreaks, toLine } from '../../schema/clean-text.ts';
 import { isObject, type Json } from '../../schema/resource.ts';
-import type { Lookups, NamedResource, Reference } from '../translation.ts';
 import { isoDate } from './dates.ts';
 import {
   type Fault,

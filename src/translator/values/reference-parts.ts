@@ -1,5 +1,5 @@
+import type { CountedParts } from '../../model/translation.ts';
 import { isObject, type ScimResource, urns } from '../../schema/resource.ts';
-import type { CountedParts } from '../translation.ts';
 import { isEqualJson, isUnassigned, valueAt } from './values.ts';
 
 /** A complex attribute that names one resource by any of its parts. */

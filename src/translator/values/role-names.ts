@@ -1,6 +1,6 @@
+import { travelRoles } from '../../model/translation.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { isObject, type Json, type JsonObject, type ScimResource } from '../../schema/resource.ts';
-import { travelRoles } from '../translation.ts';
 import { elementsOf, type Fault, isUnassigned, toText, unusable } from './values.ts';
 
 /** Roles of administrators. An IdP can give them only if `roles.allow` of the mapping lists them. */

@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js';
 import { cleanText, MAX_VALUE_LENGTH } from '../../schema/clean-text.ts';
+import { jsonPath } from '../../schema/json-path.ts';
 import { patternSize } from '../../schema/pattern-size.ts';
-import { jsonPath } from '../mapping/mapping-faults.ts';
 import { readCountry } from './countries.ts';
 import { dateParser, isoDate } from './dates.ts';
 import { readLanguage, readPhoneNumber } from './readers.ts';

@@ -1,6 +1,6 @@
+import type { AppliedFields, Lookups, Reference } from '../../model/translation.ts';
 import { cleanText, MAX_VALUE_LENGTH } from '../../schema/clean-text.ts';
 import { isObject, type Json, type JsonObject, type ScimResource } from '../../schema/resource.ts';
-import type { AppliedFields, Lookups, Reference } from '../translation.ts';
 
 /**
  * Converts a string, number or boolean to trimmed text without invisible characters; undefined for any other value, for

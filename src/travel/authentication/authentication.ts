@@ -15,7 +15,7 @@ import {
   verifyToken,
 } from '../../http/jwt.ts';
 import { addRequestNotes, markRoutine } from '../../http/log.ts';
-import { BRIDGE_CREDENTIAL } from '../../log/exchange.ts';
+import { BRIDGE_CREDENTIAL } from '../../model/exchange.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { ApiError } from '../errors.ts';
 import {

@@ -1,5 +1,5 @@
 import { hashSecret } from '../../http/authentication.ts';
-import { BRIDGE_CREDENTIAL } from '../../log/exchange.ts';
+import { BRIDGE_CREDENTIAL } from '../../model/exchange.ts';
 import type { TravelDeps } from '../collection.ts';
 import type { Authenticator } from '../ports.ts';
 import { ensureFirstAdmin } from './api-keys.ts';

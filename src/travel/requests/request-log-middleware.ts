@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import { clientAddressOf } from '../../http/authentication.ts';
 import { type RequestScope, requestScopeOf } from '../../http/log.ts';
-import { BRIDGE_CREDENTIAL, type ExchangeRecorder } from '../../log/exchange.ts';
+import { BRIDGE_CREDENTIAL, type ExchangeRecorder } from '../../model/exchange.ts';
 import { callerCredential } from '../authentication/authentication.ts';
 
 /**

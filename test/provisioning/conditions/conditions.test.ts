@@ -1,9 +1,6 @@
-import { type Condition, findConditions } from '../../../src/provisioning/conditions/conditions.ts';
-import {
-  type ConditionFacts,
-  describeOutage,
-  type LocalFact,
-} from '../../../src/provisioning/conditions/facts.ts';
+import type { Condition, LocalFact } from '../../../src/model/conditions.ts';
+import { findConditions } from '../../../src/provisioning/conditions/conditions.ts';
+import { type ConditionFacts, describeOutage } from '../../../src/provisioning/conditions/facts.ts';
 import { MINUTE, NOW, soundFacts, summaryOf } from './facts.ts';
 
 const DAY = 24 * 60 * MINUTE;

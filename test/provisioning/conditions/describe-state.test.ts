@@ -1,4 +1,4 @@
-import type { Condition } from '../../../src/provisioning/conditions/conditions.ts';
+import type { Condition } from '../../../src/model/conditions.ts';
 import { describeState } from '../../../src/provisioning/conditions/describe-state.ts';
 import { NOW, soundFacts, summaryOf } from './facts.ts';
 

@@ -1,5 +1,5 @@
 import { readSettings } from '../../../src/config/settings.ts';
-import { ProvisioningError } from '../../../src/provisioning/provisioning-error.ts';
+import { ProvisioningError } from '../../../src/model/provisioning-error.ts';
 import { urns } from '../../../src/schema/resource.ts';
 import { temporaryFolder } from '../../fixtures/jetbridge.ts';
 import { patchOp, scimFixture } from '../../fixtures/scim.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { StoredExchange } from '../../../src/log/exchange.ts';
 import { exchangeStore } from '../../../src/log/exchange-store.ts';
+import type { StoredExchange } from '../../../src/model/exchange.ts';
 import { deleteConnection, ensureConnection, readStoredConnections } from '../../../src/store/connections.ts';
 import { oauthAccessTokens, oauthClients, scimTokens } from '../../../src/store/credentials/credentials.ts';
 import { replicas } from '../../../src/store/queues/replicas.ts';

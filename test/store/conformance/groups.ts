@@ -1,5 +1,5 @@
-import type { Member, MemberChange } from '../../../src/provisioning/groups/group-ports.ts';
-import type { GroupField, Where } from '../../../src/provisioning/users/list-ports.ts';
+import type { Member, MemberChange } from '../../../src/model/group-ports.ts';
+import type { GroupField, Where } from '../../../src/model/list-ports.ts';
 import {
   fieldEquals,
   fixture,

@@ -1,5 +1,5 @@
-import type { HoldCause, Identity } from '../../../src/provisioning/identity.ts';
-import type { SafetyValve } from '../../../src/provisioning/policies.ts';
+import type { HoldCause, Identity } from '../../../src/model/identity.ts';
+import type { SafetyValve } from '../../../src/model/policies.ts';
 import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const valve: SafetyValve = { share: 0.1, minimum: 2, windowMs: 3_600_000 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { AppliedFields } from '../../../src/model/translation.ts';
 import type { Json } from '../../../src/schema/resource.ts';
-import type { AppliedFields } from '../../../src/translator/translation.ts';
 import { runs } from '../../fixtures/runs.ts';
 import {
   announcedCreate,

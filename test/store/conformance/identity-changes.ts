@@ -1,4 +1,4 @@
-import type { IdentityChange } from '../../../src/provisioning/store-ports.ts';
+import type { IdentityChange } from '../../../src/model/store-ports.ts';
 import { urns } from '../../../src/schema/resource.ts';
 import {
   announcedCreate,

@@ -1,5 +1,5 @@
-import type { Identity } from '../../../src/provisioning/identity.ts';
-import type { UserField } from '../../../src/provisioning/users/list-ports.ts';
+import type { Identity } from '../../../src/model/identity.ts';
+import type { UserField } from '../../../src/model/list-ports.ts';
 import type { RulesInForce } from '../../../src/store/queues/rules-in-force.ts';
 import {
   callOf,

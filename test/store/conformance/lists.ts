@@ -1,13 +1,7 @@
 import fc from 'fast-check';
-import type { Identity } from '../../../src/provisioning/identity.ts';
-import type { Identities, ListedIdentity } from '../../../src/provisioning/store-ports.ts';
-import type {
-  ListQuery,
-  SortKey,
-  UserField,
-  UserOrder,
-  Where,
-} from '../../../src/provisioning/users/list-ports.ts';
+import type { Identity } from '../../../src/model/identity.ts';
+import type { ListQuery, SortKey, UserField, UserOrder, Where } from '../../../src/model/list-ports.ts';
+import type { Identities, ListedIdentity } from '../../../src/model/store-ports.ts';
 import { foldCase } from '../../../src/schema/case-fold.ts';
 import { runs } from '../../fixtures/runs.ts';
 import {

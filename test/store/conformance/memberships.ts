@@ -1,4 +1,4 @@
-import type { Member, MemberChange, RulesForGroups } from '../../../src/provisioning/groups/group-ports.ts';
+import type { Member, MemberChange, RulesForGroups } from '../../../src/model/group-ports.ts';
 import { deleteDepartures } from '../../../src/store/identities/delete-identities.ts';
 import { fixture, NOW, type OpenDatabase, person, team } from '../../fixtures/store.ts';
 

@@ -1,6 +1,7 @@
-import { findings } from '../../../src/provisioning/findings.ts';
-import type { Identity } from '../../../src/provisioning/identity.ts';
-import { listPeople, type People, type PeopleFilter } from '../../../src/provisioning/people/people.ts';
+import { findings } from '../../../src/model/findings.ts';
+import type { Identity } from '../../../src/model/identity.ts';
+import type { People, PeopleFilter } from '../../../src/model/people.ts';
+import { listPeople } from '../../../src/provisioning/people/people.ts';
 import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });

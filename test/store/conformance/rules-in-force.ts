@@ -1,6 +1,6 @@
+import { noLookups } from '../../../src/model/translation.ts';
 import type { ProposedRules } from '../../../src/store/queues/proposed-rules.ts';
 import type { RulesInForce } from '../../../src/store/queues/rules-in-force.ts';
-import { noLookups } from '../../../src/translator/translation.ts';
 import {
   fixture,
   importedIdentity,

@@ -1,11 +1,12 @@
+import { addressKey, isParkingAddress } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
+import { type Identity, isInactive } from '../../../model/identity.ts';
+import type { AppliedFields, Finding, Plan } from '../../../model/translation.ts';
+import { type CreateAnswer, refusalReason, type TravelFailure } from '../../../model/travel-ports.ts';
 import { beforeCall } from '../../../translator/plan/field-records.ts';
 import { emptyPlan, findInvalidFields, makePlan } from '../../../translator/plan/plan.ts';
 import { toNewTraveler } from '../../../translator/plan/traveler-change.ts';
-import type { AppliedFields, Finding, Plan } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
-import { type Identity, isInactive } from '../../identity.ts';
 import { isLeaver } from '../../people/takeover.ts';
-import { type CreateAnswer, refusalReason, type TravelFailure } from '../../travel-ports.ts';
 import {
   endInFailure,
   endInState,
@@ -19,7 +20,7 @@ import {
   withRefusals,
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
-import { addressKey, findEmailHolders, isParkingAddress, withEmailWait } from '../email/addresses.ts';
+import { findEmailHolders, withEmailWait } from '../email/addresses.ts';
 import { withEmailWaitForHolder } from '../email/conflicts.ts';
 import { linkExistingTraveler, linkOwnCreate } from '../link/link-traveler.ts';
 import { withAnswer, withCallOpen } from '../read-again.ts';

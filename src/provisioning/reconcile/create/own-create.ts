@@ -1,10 +1,10 @@
+import { addressKey } from '../../../model/addresses.ts';
+import { type Creating, isInactive } from '../../../model/identity.ts';
+import type { TravelFailure } from '../../../model/travel-ports.ts';
+import type { TravelUser } from '../../../model/traveler.ts';
 import { showsCreatedValues } from '../../../translator/plan/field-records.ts';
-import type { TravelUser } from '../../../translator/plan/traveler.ts';
-import { type Creating, isInactive } from '../../identity.ts';
-import type { TravelFailure } from '../../travel-ports.ts';
 import { endInFailure, type OutcomeDraft, type ReconcileContext, type ReconcileResult } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
-import { addressKey } from '../email/addresses.ts';
 
 /**
  * The tolerated difference between `createdAt` and the time of the create, in milliseconds: the clock that sets `createdAt` may be that of

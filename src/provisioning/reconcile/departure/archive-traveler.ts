@@ -1,8 +1,8 @@
+import { findings } from '../../../model/findings.ts';
+import type { Plan } from '../../../model/translation.ts';
+import type { TravelFailure } from '../../../model/travel-ports.ts';
 import { beforeCall, doubted, withoutCall } from '../../../translator/plan/field-records.ts';
 import { emptyPlan, findDrift } from '../../../translator/plan/plan.ts';
-import type { Plan } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
-import type { TravelFailure } from '../../travel-ports.ts';
 import {
   endInFailure,
   endInState,

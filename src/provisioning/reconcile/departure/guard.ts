@@ -1,13 +1,13 @@
-import type { TravelUser } from '../../../translator/plan/traveler.ts';
-import type { FieldKey, Finding } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
+import { findings } from '../../../model/findings.ts';
 import {
   departureCauses,
   type Identity,
   isDepartureCause,
   isInactive,
   type StatedDeparture,
-} from '../../identity.ts';
+} from '../../../model/identity.ts';
+import type { Finding } from '../../../model/translation.ts';
+import { administratorRoles, type TravelUser } from '../../../model/traveler.ts';
 import {
   endInState,
   isApproved,
@@ -22,19 +22,6 @@ import {
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { isAccessFromBackup } from '../restored/statements.ts';
-
-/** Roles that administer the travel service. */
-const administratorRoles = ['admin', 'authAdmin'];
-
-/** True if the traveler administers the travel service, whether the mapping or the travel service gave the role. */
-export function isAdministrator({ roles = [] }: TravelUser): boolean {
-  return roles.some((role) => administratorRoles.includes(role));
-}
-
-/** True for the key of the field (`roles.admin`) that holds a role which administers the travel service. */
-export function isAdministratorRole(key: FieldKey): boolean {
-  return administratorRoles.some((role) => key === `roles.${role}`);
-}
 
 /**
  * True if the traveler has an administrator role that the mapping did not give. An IdP must neither take over nor end such a

@@ -1,6 +1,7 @@
-import type { WantedField } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
-import { isDepartureCause, isInactive } from '../../identity.ts';
+import { isParkingAddress } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
+import { isDepartureCause, isInactive } from '../../../model/identity.ts';
+import type { WantedField } from '../../../model/translation.ts';
 import {
   endInState,
   type OutcomeDraft,
@@ -11,7 +12,6 @@ import {
   withProgress,
 } from '../context.ts';
 import type { Program } from '../effects.ts';
-import { isParkingAddress } from '../email/addresses.ts';
 import { isFromBackup } from '../restored/statements.ts';
 import { readTraveler, withoutLink } from '../traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from '../update/update-traveler.ts';

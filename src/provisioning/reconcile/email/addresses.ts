@@ -1,25 +1,12 @@
-import { foldCase } from '../../../schema/case-fold.ts';
-import type { TravelUser } from '../../../translator/plan/traveler.ts';
-import type { Finding } from '../../../translator/translation.ts';
-import type { ConnectionSettings } from '../../connection.ts';
-import { findings } from '../../findings.ts';
-import type { Identity } from '../../identity.ts';
+import { addressKey, isParkingAddress } from '../../../model/addresses.ts';
+import type { ConnectionSettings } from '../../../model/connection.ts';
+import { findings } from '../../../model/findings.ts';
+import type { Identity } from '../../../model/identity.ts';
+import type { Finding } from '../../../model/translation.ts';
+import { isAdministrator, type TravelUser } from '../../../model/traveler.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from '../context.ts';
-import { isAdministrator, isDepartureOpen } from '../departure/guard.ts';
+import { isDepartureOpen } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-
-/** Returns the form in which addresses are compared. Do not apply it to its own result, which it may change again. */
-export function addressKey(email: string): string {
-  return foldCase(email);
-}
-
-/** True for a parking address: a placeholder that a traveler has after it gave its own address to another identity. */
-export function isParkingAddress(
-  { parkingDomain }: Pick<ConnectionSettings, 'parkingDomain'>,
-  email: string,
-): boolean {
-  return parkingDomain !== undefined && addressKey(email).endsWith(`@${parkingDomain}`);
-}
 
 /**
  * True if the identity has waited for an address since an earlier attempt, and a traveler that the store does not know has this one: sent

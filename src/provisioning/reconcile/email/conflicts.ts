@@ -1,7 +1,8 @@
-import type { TravelUser } from '../../../translator/plan/traveler.ts';
-import type { WantedField } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
-import { type Identity, isInactive } from '../../identity.ts';
+import { addressKey, isParkingAddress } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
+import { type Identity, isInactive } from '../../../model/identity.ts';
+import type { WantedField } from '../../../model/translation.ts';
+import { isAdministrator, type TravelUser } from '../../../model/traveler.ts';
 import {
   type OutcomeDraft,
   type ReconcileContext,
@@ -9,13 +10,11 @@ import {
   type WantedFields,
   withFinding,
 } from '../context.ts';
-import { isAdministrator, isDepartureOpen, isGuarded } from '../departure/guard.ts';
+import { isDepartureOpen, isGuarded } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
 import {
-  addressKey,
   canGiveEmailUp,
   findEmailHolder,
-  isParkingAddress,
   isStaying,
   isTakenByStranger,
   newParkingAddress,

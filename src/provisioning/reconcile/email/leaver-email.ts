@@ -1,9 +1,10 @@
+import { addressKey, isParkingAddress } from '../../../model/addresses.ts';
+import { isInactive, userNameOf } from '../../../model/identity.ts';
+import { isAdministrator } from '../../../model/traveler.ts';
 import { emailsOf } from '../../../schema/resource.ts';
-import { isInactive, userNameOf } from '../../identity.ts';
 import type { OutcomeDraft, ReconcileContext } from '../context.ts';
-import { isAdministrator } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import { addressKey, findEmailHolder, isParkingAddress, newParkingAddress } from './addresses.ts';
+import { findEmailHolder, newParkingAddress } from './addresses.ts';
 
 /**
  * Chooses the address of the traveler of a leaver: a parking address if somebody needs the one that it has, and undefined if it has a parking

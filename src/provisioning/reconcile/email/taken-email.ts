@@ -1,4 +1,5 @@
-import { findings } from '../../findings.ts';
+import { addressKey, isParkingAddress } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
 import {
   endInFailure,
   type ReconcileContext,
@@ -6,7 +7,7 @@ import {
   type SendableFields,
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
-import { addressKey, findEmailHolder, isParkingAddress, withEmailWait } from './addresses.ts';
+import { findEmailHolder, withEmailWait } from './addresses.ts';
 import { findIdentityAmong, withEmailReplaced, withoutHeldEmail } from './conflicts.ts';
 
 /** An address that the travel API has refused as taken, and whether it was sent a second time. */

@@ -1,7 +1,7 @@
-import type { TravelUser } from '../../../translator/plan/traveler.ts';
+import type { IdentityChange } from '../../../model/store-ports.ts';
+import type { AppliedFields } from '../../../model/translation.ts';
+import type { TravelUser } from '../../../model/traveler.ts';
 import { toStoredTrace } from '../../../translator/trace.ts';
-import type { AppliedFields } from '../../../translator/translation.ts';
-import type { IdentityChange } from '../../store-ports.ts';
 import {
   endInFailure,
   type OutcomeDraft,

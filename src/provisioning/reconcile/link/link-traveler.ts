@@ -1,7 +1,9 @@
-import type { TravelUser } from '../../../translator/plan/traveler.ts';
-import type { AppliedFields } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
-import { type Identity, isInactive, type Succession } from '../../identity.ts';
+import { addressKey } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
+import { type Identity, isInactive, type Succession } from '../../../model/identity.ts';
+import type { AppliedFields } from '../../../model/translation.ts';
+import type { TravelAnswer, TravelFailure } from '../../../model/travel-ports.ts';
+import { isAdministrator, type TravelUser } from '../../../model/traveler.ts';
 import {
   isLeaver,
   judgeNewcomer,
@@ -10,7 +12,6 @@ import {
   toPredecessor,
   toSuccessor,
 } from '../../people/takeover.ts';
-import type { TravelAnswer, TravelFailure } from '../../travel-ports.ts';
 import {
   endInFailure,
   endInState,
@@ -23,15 +24,9 @@ import {
   withProgress,
 } from '../context.ts';
 import { isOwnCreate, type SentCreate } from '../create/own-create.ts';
-import { isAdministrator, isGuarded } from '../departure/guard.ts';
+import { isGuarded } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import {
-  addressKey,
-  canGiveEmailUp,
-  isStaying,
-  newParkingAddress,
-  withEmailWait,
-} from '../email/addresses.ts';
+import { canGiveEmailUp, isStaying, newParkingAddress, withEmailWait } from '../email/addresses.ts';
 import { laterOf } from '../read-again.ts';
 import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';

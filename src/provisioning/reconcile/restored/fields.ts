@@ -1,9 +1,10 @@
+import { isParkingAddress } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
+import { ALL_FIELDS, isConfirmed, isInactive } from '../../../model/identity.ts';
+import type { FieldKey, Finding } from '../../../model/translation.ts';
 import { isStated } from '../../../schema/stated-attributes.ts';
 import { hasValue, readField } from '../../../translator/plan/traveler.ts';
-import type { FieldKey, Finding } from '../../../translator/translation.ts';
 import { isEqualJson } from '../../../translator/values/values.ts';
-import { findings } from '../../findings.ts';
-import { isInactive } from '../../identity.ts';
 import {
   isSameWanted,
   type OutcomeDraft,
@@ -11,8 +12,7 @@ import {
   type WantedFields,
   withProgress,
 } from '../context.ts';
-import { isParkingAddress } from '../email/addresses.ts';
-import { ALL_FIELDS, isConfirmed, isFromBackup } from './statements.ts';
+import { isFromBackup } from './statements.ts';
 
 /** Returns a finding for each field that the traveler has another value of than the backup, and that nobody has stated since. */
 export function differencesFromBackup(context: ReconcileContext, draft: OutcomeDraft): Finding[] {

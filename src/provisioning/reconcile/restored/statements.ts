@@ -1,13 +1,9 @@
+import { ALL_FIELDS, type Identity, isConfirmed, type Origin } from '../../../model/identity.ts';
 import { isStated, type StatedPath } from '../../../schema/stated-attributes.ts';
 import { doubted } from '../../../translator/plan/field-records.ts';
-import type { FieldKey } from '../../../translator/translation.ts';
-import type { Identity, Origin } from '../../identity.ts';
 
 // People of a restored backup (docs/architecture.md, A restored backup). They are as newly imported: the traveler is the truth, and
 // `Origin.baseline` has the user as in the backup.
-
-/** The member of `Progress.written` that stands for all fields. */
-export const ALL_FIELDS = '*';
 
 type Restored = Pick<Identity, 'origin' | 'progress'>;
 
@@ -20,14 +16,6 @@ export function isFromBackup({ origin, progress }: Restored): boolean {
 export function isAccessFromBackup(identity: Restored): boolean {
   const { stated = [] } = identity.origin;
   return isFromBackup(identity) && !isStated(stated, ['active']) && !isConfirmed(identity, 'archived');
-}
-
-/** True for a field that the traveler has confirmed, or the bridge has sent, since the restore. */
-export function isConfirmed(
-  { progress: { written = [] } }: Pick<Identity, 'progress'>,
-  key: FieldKey,
-): boolean {
-  return written.includes(key) || written.includes(ALL_FIELDS);
 }
 
 /** Returns the identity with doubts about the fields that were sent before the backup: what the traveler has is not known. */

@@ -1,6 +1,6 @@
+import { findings } from '../../../model/findings.ts';
+import { isConfirmed, isInactive } from '../../../model/identity.ts';
 import { isActive } from '../../../schema/resource.ts';
-import { findings } from '../../findings.ts';
-import { isInactive } from '../../identity.ts';
 import { judgeNewcomer } from '../../people/takeover.ts';
 import {
   endInFailure,
@@ -14,7 +14,7 @@ import { candidateEmails } from '../create/create-traveler.ts';
 import { type Program, perform } from '../effects.ts';
 import { readAvailability } from '../link/link-traveler.ts';
 import { readTraveler, withoutLink } from '../traveler-calls.ts';
-import { isAccessFromBackup, isConfirmed, isFromBackup } from './statements.ts';
+import { isAccessFromBackup, isFromBackup } from './statements.ts';
 
 /**
  * Looks for the traveler of a restored person before anything is concluded: one without a link may have got one since the backup, and an

@@ -1,5 +1,5 @@
-import type { Identity } from '../../identity.ts';
-import type { Runtime } from '../../runtime-ports.ts';
+import type { Identity } from '../../../model/identity.ts';
+import type { Runtime } from '../../../model/runtime-ports.ts';
 import type {
   Announcement,
   Identities,
@@ -7,7 +7,7 @@ import type {
   LeasedOutcome,
   LeaseRequest,
   ReferenceRow,
-} from '../../store-ports.ts';
+} from '../../../model/store-ports.ts';
 import type { NewUserTranslation } from '../wanted/translate-identity.ts';
 
 /** A write of an IdP that is not committed yet. */

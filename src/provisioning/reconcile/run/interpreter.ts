@@ -1,11 +1,6 @@
-import type { Holds } from '../../../store/queues/holds.ts';
-import type { TravelUser } from '../../../translator/plan/traveler.ts';
-import { type CircuitBreaker, sendRecorded } from '../../calls/circuit-breaker.ts';
-import type { OwnUsers } from '../../calls/own-users.ts';
-import type { Connection } from '../../connection.ts';
-import type { Memberships } from '../../groups/group-ports.ts';
-import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
-import type { Runtime } from '../../runtime-ports.ts';
+import type { Connection } from '../../../model/connection.ts';
+import type { Memberships } from '../../../model/group-ports.ts';
+import type { Runtime } from '../../../model/runtime-ports.ts';
 import type {
   Announcement,
   Identities,
@@ -13,12 +8,17 @@ import type {
   Leases,
   ReconcileQueue,
   References,
-} from '../../store-ports.ts';
-import type { TravelAnswer } from '../../travel-ports.ts';
+} from '../../../model/store-ports.ts';
+import type { TravelAnswer } from '../../../model/travel-ports.ts';
+import type { TravelUser } from '../../../model/traveler.ts';
+import type { Holds } from '../../../store/queues/holds.ts';
+import { type CircuitBreaker, sendRecorded } from '../../calls/circuit-breaker.ts';
+import { leaseDuration, leaseEnded, leaseGuard } from '../../calls/lease.ts';
+import type { OwnUsers } from '../../calls/own-users.ts';
+import type { RulesSnapshots } from '../../rules/rules-snapshots.ts';
 import type { AttemptTime } from '../context.ts';
 import { carriedOutBy, type Effect, type Handlers } from '../effects.ts';
 import { withoutCycles } from '../wanted/manager-chains.ts';
-import { leaseDuration, leaseEnded, leaseGuard } from './lease.ts';
 import { storeReads } from './store-reads.ts';
 
 /** The store, the rules and the surroundings in which effects are carried out. */

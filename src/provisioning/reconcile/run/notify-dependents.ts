@@ -1,10 +1,10 @@
+import { addressKey } from '../../../model/addresses.ts';
+import type { Connection } from '../../../model/connection.ts';
+import { type Identity, isInactive, isSamePerson, type Outcome } from '../../../model/identity.ts';
+import type { Runtime } from '../../../model/runtime-ports.ts';
+import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../../model/store-ports.ts';
+import { isAdministrator } from '../../../model/traveler.ts';
 import { emailsOf, employeeNumberOf, type Json } from '../../../schema/resource.ts';
-import type { Connection } from '../../connection.ts';
-import { type Identity, isInactive, isSamePerson, type Outcome } from '../../identity.ts';
-import type { Runtime } from '../../runtime-ports.ts';
-import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../store-ports.ts';
-import { isAdministrator } from '../departure/guard.ts';
-import { addressKey } from '../email/addresses.ts';
 import { managerChain, managerOf, type ReadRows } from '../wanted/manager-chains.ts';
 
 /** Dependencies for finding the identities that the outcome of a reconciliation affects, and for making them dirty. */

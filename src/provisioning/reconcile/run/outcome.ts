@@ -1,8 +1,8 @@
+import type { Identity, Outcome } from '../../../model/identity.ts';
+import type { Log, Runtime } from '../../../model/runtime-ports.ts';
+import type { TravelFailure } from '../../../model/travel-ports.ts';
 import { toStoredTrace } from '../../../translator/trace.ts';
 import { backoff } from '../../calls/circuit-breaker.ts';
-import type { Identity, Outcome } from '../../identity.ts';
-import type { Log, Runtime } from '../../runtime-ports.ts';
-import type { TravelFailure } from '../../travel-ports.ts';
 import { type OutcomeDraft, type ReconcileResult, withProgress } from '../context.ts';
 import { withTimesSettled } from '../read-again.ts';
 import { withoutMissing, withUnclearAnswer } from '../traveler-calls.ts';

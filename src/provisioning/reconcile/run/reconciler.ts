@@ -1,15 +1,15 @@
+import type { Connection } from '../../../model/connection.ts';
+import type { Outcome } from '../../../model/identity.ts';
+import type { Runtime } from '../../../model/runtime-ports.ts';
+import type { LeasedOutcome, LeaseRequest, Leases, ReconcileQueue } from '../../../model/store-ports.ts';
 import type { ConnectionModes } from '../../../store/connection-modes.ts';
 import { backoff } from '../../calls/circuit-breaker.ts';
-import type { Connection } from '../../connection.ts';
-import type { Outcome } from '../../identity.ts';
-import type { ForeignValues } from '../../import/foreign-values.ts';
-import type { Runtime } from '../../runtime-ports.ts';
-import type { LeasedOutcome, LeaseRequest, Leases, ReconcileQueue } from '../../store-ports.ts';
+import { type LeaseHolder, LeaseHolders, leaseDuration } from '../../calls/lease.ts';
 import { type Program, run, runWhile, type Step } from '../effects.ts';
 import { type AttemptInput, type Decision, reconcileIdentity } from '../reconcile-identity.ts';
 import { type CommittedStep, canBeCommitted, canTakeLease, type PendingWrite, withLease } from './commit.ts';
+import type { ForeignValues } from './foreign-values.ts';
 import { type Interpreter, type InterpreterDeps, interpreter, type RunningAttempt } from './interpreter.ts';
-import { type LeaseHolder, LeaseHolders, leaseDuration } from './lease.ts';
 import {
   notifyDependents,
   notifyLeftOutOfCycle,

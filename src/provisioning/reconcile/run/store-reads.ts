@@ -1,6 +1,6 @@
-import type { Memberships } from '../../groups/group-ports.ts';
-import type { Identity } from '../../identity.ts';
-import type { Identities, References } from '../../store-ports.ts';
+import type { Memberships } from '../../../model/group-ports.ts';
+import type { Identity } from '../../../model/identity.ts';
+import type { Identities, References } from '../../../model/store-ports.ts';
 import type { Handlers } from '../effects.ts';
 
 /** The store, as far as `storeReads` needs it. */

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isParkingAddress } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
+import { isInactive } from '../../../model/identity.ts';
+import type { AppliedFields, FieldKey, Finding, Plan } from '../../../model/translation.ts';
 import { afterRead, withoutCall } from '../../../translator/plan/field-records.ts';
 import { findDrift } from '../../../translator/plan/plan.ts';
-import type { AppliedFields, FieldKey, Finding, Plan } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
-import { isInactive } from '../../identity.ts';
 import { endInState, type ReconcileContext, type ReconcileResult, type SendableFields } from '../context.ts';
-import { isParkingAddress } from '../email/addresses.ts';
 import { differencesFromBackup } from '../restored/fields.ts';
 import { lastingFindings, withWrittenFields } from './ownership.ts';
 

@@ -1,3 +1,14 @@
+import { isParkingAddress } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
+import { ALL_FIELDS, isConfirmed } from '../../../model/identity.ts';
+import type { FieldKey, Finding, Plan, Translation } from '../../../model/translation.ts';
+import type { TravelFailure } from '../../../model/travel-ports.ts';
+import {
+  type CustomFieldValue,
+  isAdministratorRole,
+  type TravelerChange,
+  type TravelUser,
+} from '../../../model/traveler.ts';
 import { doubted } from '../../../translator/plan/field-records.ts';
 import {
   findDrift,
@@ -6,16 +17,8 @@ import {
   type RefusedChange,
   type Unsendable,
 } from '../../../translator/plan/plan.ts';
-import {
-  type CustomFieldValue,
-  readField,
-  type TravelerChange,
-  type TravelUser,
-} from '../../../translator/plan/traveler.ts';
-import type { FieldKey, Finding, Plan, Translation } from '../../../translator/translation.ts';
+import { readField } from '../../../translator/plan/traveler.ts';
 import { isEqualJson } from '../../../translator/values/values.ts';
-import { findings } from '../../findings.ts';
-import type { TravelFailure } from '../../travel-ports.ts';
 import {
   isSameWanted,
   type OutcomeDraft,
@@ -26,11 +29,9 @@ import {
   withFinding,
   withProgress,
 } from '../context.ts';
-import { isAdministratorRole } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import { isParkingAddress } from '../email/addresses.ts';
 import { keepsFromBackup, withBackupConfirmed } from '../restored/fields.ts';
-import { ALL_FIELDS, isConfirmed, isFromBackup } from '../restored/statements.ts';
+import { isFromBackup } from '../restored/statements.ts';
 
 /**
  * Limits the wanted fields of an imported user whose first write was a PATCH: the bridge sets only fields that the IdP

@@ -1,14 +1,12 @@
+import { addressKey, isParkingAddress } from '../../../model/addresses.ts';
+import { findings } from '../../../model/findings.ts';
+import { isInactive } from '../../../model/identity.ts';
+import type { FieldKey, Finding, Plan } from '../../../model/translation.ts';
+import { refusalReason, type TravelFailure } from '../../../model/travel-ports.ts';
+import type { CustomFieldValue, TravelerChange } from '../../../model/traveler.ts';
 import { acceptedAndNotShown, doubted } from '../../../translator/plan/field-records.ts';
 import { findInvalidFields, isEmptyPlan, makePlan } from '../../../translator/plan/plan.ts';
-import {
-  type CustomFieldValue,
-  parseFieldKey,
-  type TravelerChange,
-} from '../../../translator/plan/traveler.ts';
-import type { FieldKey, Finding, Plan } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
-import { isInactive } from '../../identity.ts';
-import { refusalReason, type TravelFailure } from '../../travel-ports.ts';
+import { parseFieldKey } from '../../../translator/plan/traveler.ts';
 import {
   endInFailure,
   endInState,
@@ -25,7 +23,7 @@ import {
 import { isCreateOpen } from '../create/own-create.ts';
 import { withGuardsApplied } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import { addressKey, isParkingAddress, withEmailWait } from '../email/addresses.ts';
+import { withEmailWait } from '../email/addresses.ts';
 import { findIdentityAmong, resolveEmailConflict, withoutHeldEmail } from '../email/conflicts.ts';
 import { withoutTakenEmail } from '../email/taken-email.ts';
 import { fieldsToResend, isReadDue, withObservationCompared } from '../read-again.ts';

@@ -1,5 +1,5 @@
-import type { Identity } from '../../identity.ts';
-import type { ReferenceRow } from '../../store-ports.ts';
+import type { Identity } from '../../../model/identity.ts';
+import type { ReferenceRow } from '../../../model/store-ports.ts';
 
 /** The result of resolving one reference. */
 export interface FoundTarget {

@@ -1,3 +1,6 @@
+import { findings } from '../../../model/findings.ts';
+import type { CountedMembership } from '../../../model/group-ports.ts';
+import type { Finding, Snapshot } from '../../../model/translation.ts';
 import {
   groupsOfScope,
   groupTest,
@@ -5,9 +8,6 @@ import {
   namesOneOf,
 } from '../../../translator/rules/named-groups.ts';
 import type { Rules } from '../../../translator/rules/rules.ts';
-import type { Finding, Snapshot } from '../../../translator/translation.ts';
-import { findings } from '../../findings.ts';
-import type { CountedMembership } from '../../groups/group-ports.ts';
 import { type Program, perform } from '../effects.ts';
 
 /**

@@ -1,12 +1,12 @@
+import { type Identity, isInactive, isLive, isSamePerson, userNameOf } from '../../../model/identity.ts';
+import type { IdentityMatch, ReferenceRow } from '../../../model/store-ports.ts';
+import type { Reference } from '../../../model/translation.ts';
 import type { Mapping } from '../../../translator/mapping/mapping-file.ts';
 import { findManagerReferences } from '../../../translator/rules/compiled-fields.ts';
 import type { Rules } from '../../../translator/rules/rules.ts';
-import type { Reference } from '../../../translator/translation.ts';
 import { toText, toVerbatimText } from '../../../translator/values/values.ts';
-import { type Identity, isInactive, isLive, isSamePerson, userNameOf } from '../../identity.ts';
 import { departureOf } from '../../people/takeover.ts';
 import { haveSameExternalId, personalValuesOf } from '../../people/who-is-who.ts';
-import type { IdentityMatch, ReferenceRow } from '../../store-ports.ts';
 import { type Program, perform } from '../effects.ts';
 import type { FoundTarget } from './manager-chains.ts';
 

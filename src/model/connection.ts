@@ -1,4 +1,3 @@
-import type { Mapping } from '../translator/mapping/mapping-file.ts';
 import type { Policies } from './policies.ts';
 import type { TravelFeed, TravelLookups, TravelUsers } from './travel-ports.ts';
 
@@ -7,10 +6,6 @@ export interface ConnectionSettings {
   id: string;
   /** The name of the travel account. Connections with the same account share its travelers. */
   account: string;
-  /** The mapping of the file that the settings name; undefined if they name none. */
-  mapping: Mapping | undefined;
-  /** The path of that file. */
-  mappingFile?: string | undefined;
   policies: Policies;
   /**
    * The domain of the temporary addresses that travelers get while users swap their email addresses; undefined disables

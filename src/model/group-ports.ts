@@ -1,6 +1,6 @@
-import type { ScimResource } from '../../schema/resource.ts';
-import type { UserGroup } from '../../translator/translation.ts';
-import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from '../users/list-ports.ts';
+import type { ScimResource } from '../schema/resource.ts';
+import type { GroupField, GroupOrder, ListPage, ListQuery, ListScan } from './list-ports.ts';
+import type { UserGroup } from './translation.ts';
 
 /** A SCIM group of one connection; `attributes` excludes id, meta and members. */
 export interface Group {

@@ -1,8 +1,8 @@
 import { withVisibleCharacters } from '../schema/clean-text.ts';
 import type { Json } from '../schema/resource.ts';
-import type { CustomFieldValue } from '../translator/plan/traveler.ts';
-import type { Finding } from '../translator/translation.ts';
 import { type Decision, type Identity, isSamePerson, type ShadowCall, type Succession } from './identity.ts';
+import type { Finding } from './translation.ts';
+import type { CustomFieldValue } from './traveler.ts';
 
 /** The findings about what a connection in shadow mode would do first once it is live: the code of each, and the call as a noun. */
 export const shadowCalls = {

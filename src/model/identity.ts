@@ -1,7 +1,8 @@
 import type { LeftOutValue } from '../schema/left-out.ts';
 import { isActive, type Json, type ScimResource } from '../schema/resource.ts';
 import type { StatedPath } from '../schema/stated-attributes.ts';
-import type { TravelUser } from '../translator/plan/traveler.ts';
+import type { Connection } from './connection.ts';
+import type { Runtime } from './runtime-ports.ts';
 import type {
   AppliedFields,
   CountedParts,
@@ -10,8 +11,8 @@ import type {
   RefusedFields,
   ScopeVerdict,
   StoredTrace,
-} from '../translator/translation.ts';
-import type { Departure, EvidenceRow } from './people/who-is-who.ts';
+} from './translation.ts';
+import type { TravelUser } from './traveler.ts';
 
 /**
  * `synced`: the traveler has the desired values; `dirty`: a reconciliation is due; `pending`: there is too little data to
@@ -122,6 +123,26 @@ export interface ShadowPlan {
   /** The address of a traveler that would be created. */
   email?: string;
 }
+
+/** The values by which a leaver and a newcomer are compared. */
+export interface PersonalValues {
+  externalId?: string;
+  /** The given and the family name, else the name as one text. */
+  name?: string;
+  /** The userName and the email addresses. */
+  contacts: readonly string[];
+}
+
+/** The values of a user at its departure. A user who returns is compared with them. */
+export interface Departure extends PersonalValues {
+  /** The time of the deactivation or DELETE, by the wall clock. */
+  at: number;
+}
+
+/** A row of the table that says who is who (docs/architecture.md, Leaving and returning). */
+export const evidenceRows = [1, 2, 3] as const;
+
+export type EvidenceRow = (typeof evidenceRows)[number];
 
 /** The judgement about a leaver and a newcomer, as each of the two keeps it. */
 export interface Succession {
@@ -301,4 +322,54 @@ export function nextCheckAt({
 /** True if the two are one person. */
 export function isSamePerson({ row }: Succession): boolean {
   return row !== 3;
+}
+
+/** The member of `Progress.written` that stands for all fields. */
+export const ALL_FIELDS = '*';
+
+/** True for a field that the traveler has confirmed, or the bridge has sent, since the restore. */
+export function isConfirmed(
+  { progress: { written = [] } }: Pick<Identity, 'progress'>,
+  key: FieldKey,
+): boolean {
+  return written.includes(key) || written.includes(ALL_FIELDS);
+}
+
+/** Creates an identity that has only a desired state: claimed, dirty, without a traveler. */
+export function newIdentity(
+  runtime: Pick<Runtime, 'now' | 'wallClock' | 'newId'>,
+  connection: Pick<Connection, 'id'>,
+  desired: ScimResource,
+): Identity {
+  const time = runtime.wallClock();
+  return {
+    connection: connection.id,
+    id: runtime.newId(),
+    desired,
+    claimed: true,
+    state: 'dirty',
+    version: 1,
+    revision: 1,
+    rulesGeneration: 0,
+    travelId: undefined,
+    applied: {},
+    refused: {},
+    observed: undefined,
+    creating: undefined,
+    readAgainAt: undefined,
+    waitingFor: undefined,
+    progress: {},
+    origin: {},
+    hold: undefined,
+    decision: undefined,
+    findings: [],
+    trace: [],
+    leasedUntil: undefined,
+    attempts: 0,
+    nextAttemptAt: undefined,
+    createdAt: time,
+    lastModified: time,
+    deletedAt: undefined,
+    writtenAt: runtime.now(),
+  };
 }

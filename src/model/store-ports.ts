@@ -1,6 +1,6 @@
-import type { AppliedFields } from '../translator/translation.ts';
 import type { Identity, Origin, Outcome, Succession } from './identity.ts';
-import type { ListPage, ListQuery, ListScan, SortKey, UserField, UserOrder } from './users/list-ports.ts';
+import type { ListPage, ListQuery, ListScan, SortKey, UserField, UserOrder } from './list-ports.ts';
+import type { AppliedFields } from './translation.ts';
 
 /** A lease to acquire or to extend. */
 export interface LeaseRequest {

@@ -1,6 +1,6 @@
-import type { CallCause } from '../log/exchange.ts';
-import type { TravelerChange, TravelUser } from '../translator/plan/traveler.ts';
-import type { Lookups } from '../translator/translation.ts';
+import type { CallCause } from './exchange.ts';
+import type { Lookups } from './translation.ts';
+import type { TravelerChange, TravelUser } from './traveler.ts';
 
 /** A field that the travel API rejected, by its dotted name, e.g. `address.countryCode`. */
 export interface InvalidField {
@@ -170,3 +170,11 @@ export interface TravelFeed {
   /** Reads a page from a position on. `none`: the travel API has no feed, or no longer has that position. */
   readPage(limit: number, from: string | undefined): Promise<TravelAnswer<FeedPage | 'none'>>;
 }
+
+/**
+ * The reasons for which the breaker is open. `throttled`: 429, or 503 with Retry-After; `unanswered`: time-outs, refused and broken
+ * connections; `unauthorized`: 401 on every call.
+ */
+export const pauseReasons = ['throttled', 'unanswered', 'unauthorized'] as const;
+
+export type PauseReason = (typeof pauseReasons)[number];

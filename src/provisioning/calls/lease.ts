@@ -1,6 +1,6 @@
-import { guardedConnection } from '../../calls/guarded-calls.ts';
-import type { Connection } from '../../connection.ts';
-import type { TravelFailure } from '../../travel-ports.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { TravelFailure } from '../../model/travel-ports.ts';
+import { guardedConnection } from './guarded-calls.ts';
 
 /**
  * The duration of a lease in milliseconds. A replica that dies is replaced after it. A lease is extended before each call

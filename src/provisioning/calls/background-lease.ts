@@ -1,8 +1,8 @@
-import type { BackgroundTasks, TaskKind } from '../store/queues/background-tasks.ts';
-import type { Connection } from './connection.ts';
-import { leaseDuration, leasedConnection } from './reconcile/run/lease.ts';
-import type { RulesSnapshots } from './rules/rules-snapshots.ts';
-import type { Runtime } from './runtime-ports.ts';
+import type { Connection } from '../../model/connection.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import type { BackgroundTasks, TaskKind } from '../../store/queues/background-tasks.ts';
+import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
+import { leaseDuration, leasedConnection } from './lease.ts';
 
 /** The longest time between two attempts to acquire the lease of a dead replica, in milliseconds. */
 const RETRY_MS = 5_000;
