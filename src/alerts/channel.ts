@@ -9,7 +9,7 @@ export interface Alert {
   text: string;
   /** The data of the signed webhook. */
   data: object;
-  /** The path on the admin page that shows it, e.g. `/held`. */
+  /** The path on the admin page that shows it, e.g. `/decisions`. */
   path?: string | undefined;
 }
 

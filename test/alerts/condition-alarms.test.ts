@@ -285,7 +285,7 @@ test('an alert has a sentence, the place on the page, and the severity', async (
   await advance(MINUTE_MS);
   expect(alerts).toMatchObject([
     {
-      ...{ type: 'hold.opened', severity: 'warning', path: '/held/default/safetyValve' },
+      ...{ type: 'hold.opened', severity: 'warning', path: '/decisions/default/safetyValve' },
       text: 'Changes of 3 people of default are held: more people leave at once than the safety valve lets pass.',
       data: { connection: 'default', cause: 'safetyValve', count: 3, since: '1970-01-01T00:00:00.005Z' },
     },

@@ -31,7 +31,7 @@ test('a connection is added on the page, a policy of it is changed, and it is re
   await page.getByRole('button', { name: 'Remove…' }).click();
   await page.getByText(/^\d (person|people), 0 deleted people and 0 groups go/).waitFor();
   await page.getByRole('button', { name: 'Remove okta' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Connect', exact: true }).waitFor();
+  await page.getByRole('heading', { level: 1, name: 'Connections', exact: true }).waitFor();
   await page.getByRole('link', { name: 'okta', exact: true }).waitFor({ state: 'detached' });
   expect(faults).toEqual([]);
   await page.context().close();

@@ -41,7 +41,7 @@ test('a person is found by the keyboard alone, and the page says what is wrong w
   const row = page.getByRole('table', { name: 'Fields' }).getByRole('row', { name: /^costCenterId/ });
   expect(await row.textContent()).toMatch(/R&D.*costCenter/);
   await row.getByRole('link').click();
-  await page.getByRole('heading', { name: 'Mappings', level: 1 }).waitFor();
+  await page.getByRole('heading', { name: 'Mapping', level: 1 }).waitFor();
   expect(page.url()).toMatch(/\/admin\/mappings\/?\?person=default%2F/);
   const rule = page.getByRole('table', { name: 'Rules besides the mapping' }).locator('[aria-current=true]');
   await rule.waitFor();

@@ -28,7 +28,8 @@ const fixture = pageFixture({
 
 test('the view Shadow shows what going live would do, and goes live with it', async () => {
   const { page, faults } = await fixture.signIn();
-  await page.getByRole('link', { name: 'Shadow' }).click();
+  await page.getByRole('link', { name: 'Connections' }).click();
+  await page.getByRole('link', { name: 'Shadow report' }).click();
   await page.getByText('Everything is planned and reported').waitFor();
   await takeScreenshot(page, 'shadow-modes');
   expect(await accessibilityFaults(page)).toEqual([]);

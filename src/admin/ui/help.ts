@@ -5,7 +5,7 @@ export const helpPages = {
   '/mappings': 'operations/change-a-mapping.html#on-the-admin-page',
   '/lists': 'operations/lists-and-files.html',
   '/traffic': 'operations/requests.html',
-  '/held': 'operations/held-changes.html#deciding',
+  '/decisions': 'operations/held-changes.html#deciding',
   '/shadow': 'operations/shadow-mode.html',
   '/connect': 'operations/connections.html#on-the-admin-page',
   '/travel': 'admin-page.html#travel-service',

@@ -2,28 +2,30 @@ import {
   IconActivity,
   IconArrowsExchange,
   IconGauge,
-  IconGhost2,
   IconHandStop,
-  IconHistory,
-  IconList,
   IconPlane,
   IconPlugConnected,
-  IconUserShield,
+  IconSettings,
   IconUsers,
 } from '@tabler/icons-react';
 import { type ComponentType, lazy } from 'react';
 import type { ViewPath } from './help.ts';
-import { useHeldCount } from './views/held/query.ts';
+import { useWaitingCount } from './views/decisions/query.ts';
 
-/** A view with an address of its own. */
-export interface View {
-  /** Below /admin. */
+/** A part of the page with an address of its own, below /admin. */
+interface Place {
   path: ViewPath;
+  label: string;
+  content: ComponentType;
+}
+
+/** A view of the navigation. A view with several places has tabs that lead to them; it opens with the first one. */
+export interface View {
   label: string;
   /** The key that opens the view after `g`. */
   key: string;
   icon: ComponentType<{ size?: number; stroke?: number }>;
-  content: ComponentType;
+  places: readonly [Place, ...Place[]];
   /** True for the views in the bar of a narrow screen; the others are in its menu. */
   isInBar?: true;
   /** Returns the number of things in the view that wait for an admin; shown in the navigation. */
@@ -40,32 +42,70 @@ const PeopleView = lazyView(async () => (await import('./views/people/people.tsx
 const MappingsView = lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView);
 const ListsView = lazyView(async () => (await import('./views/lists/lists.tsx')).ListsView);
 const TrafficView = lazyView(async () => (await import('./views/traffic/traffic.tsx')).TrafficView);
-const HeldView = lazyView(async () => (await import('./views/held/held.tsx')).HeldView);
+const DecisionsView = lazyView(async () => (await import('./views/decisions/decisions.tsx')).DecisionsView);
 const ShadowView = lazyView(async () => (await import('./views/shadow/shadow.tsx')).ShadowView);
 const ConnectView = lazyView(async () => (await import('./views/connect/connect.tsx')).ConnectView);
 const TravelView = lazyView(async () => (await import('./views/travel/travel.tsx')).TravelView);
 const AuditView = lazyView(async () => (await import('./views/audit/audit.tsx')).AuditView);
 const AccessView = lazyView(async () => (await import('./views/access/access.tsx')).AccessView);
 
-/** The views in the order of the navigation. */
-export const views: View[] = [
-  { path: '/overview', label: 'Overview', key: 'o', icon: IconGauge, isInBar: true, content: OverviewView },
-  { path: '/people', label: 'People', key: 'p', icon: IconUsers, isInBar: true, content: PeopleView },
-  { path: '/mappings', label: 'Mappings', key: 'm', icon: IconArrowsExchange, content: MappingsView },
-  { path: '/lists', label: 'Lists', key: 'l', icon: IconList, content: ListsView },
-  { path: '/traffic', label: 'Traffic', key: 't', icon: IconActivity, isInBar: true, content: TrafficView },
+/** The views in the order of the navigation, by the headings of its groups. */
+export const groups: { label?: string; views: View[] }[] = [
   {
-    path: '/held',
-    label: 'Held',
-    key: 'h',
-    icon: IconHandStop,
-    isInBar: true,
-    content: HeldView,
-    useCount: useHeldCount,
+    views: [
+      {
+        ...{ label: 'Overview', key: 'o', icon: IconGauge, isInBar: true },
+        places: [{ path: '/overview', label: 'Overview', content: OverviewView }],
+      },
+      {
+        ...{ label: 'People', key: 'p', icon: IconUsers, isInBar: true },
+        places: [{ path: '/people', label: 'People', content: PeopleView }],
+      },
+      {
+        ...{ label: 'Decisions', key: 'd', icon: IconHandStop, isInBar: true, useCount: useWaitingCount },
+        places: [{ path: '/decisions', label: 'Decisions', content: DecisionsView }],
+      },
+    ],
   },
-  { path: '/shadow', label: 'Shadow', key: 'w', icon: IconGhost2, content: ShadowView },
-  { path: '/connect', label: 'Connect', key: 'c', icon: IconPlugConnected, content: ConnectView },
-  { path: '/travel', label: 'Travel service', key: 's', icon: IconPlane, content: TravelView },
-  { path: '/audit', label: 'Audit', key: 'a', icon: IconHistory, content: AuditView },
-  { path: '/access', label: 'Access', key: 'u', icon: IconUserShield, content: AccessView },
+  {
+    label: 'Provisioning',
+    views: [
+      {
+        ...{ label: 'Mapping', key: 'm', icon: IconArrowsExchange },
+        places: [{ path: '/mappings', label: 'Mapping', content: MappingsView }],
+      },
+      {
+        ...{ label: 'Traffic', key: 't', icon: IconActivity, isInBar: true },
+        places: [{ path: '/traffic', label: 'Traffic', content: TrafficView }],
+      },
+      {
+        ...{ label: 'Connections', key: 'c', icon: IconPlugConnected },
+        places: [
+          { path: '/connect', label: 'Connections', content: ConnectView },
+          { path: '/shadow', label: 'Shadow report', content: ShadowView },
+        ],
+      },
+    ],
+  },
+  {
+    label: 'Service',
+    views: [
+      {
+        ...{ label: 'Travel data', key: 'v', icon: IconPlane },
+        places: [
+          { path: '/travel', label: 'Travel service', content: TravelView },
+          { path: '/lists', label: 'Lists', content: ListsView },
+        ],
+      },
+      {
+        ...{ label: 'Settings', key: 's', icon: IconSettings },
+        places: [
+          { path: '/audit', label: 'Audit', content: AuditView },
+          { path: '/access', label: 'Access', content: AccessView },
+        ],
+      },
+    ],
+  },
 ];
+
+export const views: View[] = groups.flatMap((group) => group.views);

@@ -169,7 +169,7 @@ function countedCondition({ connection, cause, count, since }: AlarmCount, isNam
       };
     default:
       return {
-        ...{ ...base, kind: 'hold', subject: cause, severity: 'warning', path: `/held/${id}/${cause}` },
+        ...{ ...base, kind: 'hold', subject: cause, severity: 'warning', path: `/decisions/${id}/${cause}` },
         text: `Changes of ${peopleText(count)}${of} are held: ${holdReasons[cause]}.`,
         command: 'npx jetbridge holds list',
       };

@@ -26,7 +26,7 @@ test('a decision about many people leads to their list', () => {
   const details = { connection: 'okta', cause: 'safetyValve', answer: 'approved' };
   const entry = (more: object) => ({ action: 'decideHolds', details: { ...details, ...more }, people: [] });
   const decided = entry({ decided: 300, decision: 1_700_000_000_000 });
-  expect(linksOf(decided)).toEqual([{ href: '/held/decisions/okta/1700000000000', label: 'the 300 people' }]);
+  expect(linksOf(decided)).toEqual([{ href: '/decisions/made/okta/1700000000000', label: 'the 300 people' }]);
   expect(linksOf(entry({ decided: 1, decision: 7 }))).toMatchObject([{ label: 'the person' }]);
   expect(detailsOf(decided).map(({ name }) => name)).not.toContain('decision');
 });

@@ -9,7 +9,7 @@ test.each(Object.entries(helpPages))('the view %s has help in an existing chapte
 });
 
 test('what is within a view has the help of the view', () => {
-  expect(helpAddress('/held')).toBe('/docs/operations/held-changes.html#deciding');
-  expect(helpAddress('/held/default/rules')).toBe('/docs/operations/held-changes.html#deciding');
-  expect(helpAddress('/heldover')).toBeUndefined();
+  expect(helpAddress('/decisions')).toBe('/docs/operations/held-changes.html#deciding');
+  expect(helpAddress('/decisions/default/rules')).toBe('/docs/operations/held-changes.html#deciding');
+  expect(helpAddress('/decisionsover')).toBeUndefined();
 });

@@ -105,8 +105,9 @@ export function Breakable({ text }: { text: string }) {
   ));
 }
 
-/** A state with its symbol, so that colour alone tells nothing. */
+/** A state with its symbol, so that colour alone tells nothing. A state in which all is well is plain text. */
 export function StateBadge({ mark }: { mark: Mark }) {
+  if (mark.color === undefined) return <Dim>{mark.label}</Dim>;
   return (
     <Badge
       color={mark.color}

@@ -110,9 +110,9 @@ export function prettyBody({ text, isCut }: { text: string; isCut: boolean }): s
   return isCut ? `${text}…` : prettyText(text);
 }
 
-/** A state as people read it: the symbol says the same as the colour. */
+/** A state as people read it: the symbol says the same as the colour. A state in which all is well has no colour. */
 export interface Mark {
   symbol: string;
   label: string;
-  color: string;
+  color?: string;
 }

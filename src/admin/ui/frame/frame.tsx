@@ -25,7 +25,8 @@ import { LoadingView } from '../components/loading.tsx';
 import { useIsNarrow } from '../components/narrow.ts';
 import { PersonBox } from '../components/person-box.tsx';
 import { signOut } from '../requests/session.ts';
-import { type View, views } from '../views.tsx';
+import { groups, type View, views } from '../views.tsx';
+import { Mark } from './mark.tsx';
 
 /** Navigation, header and the view at the present address. */
 export function Frame({ session }: { session: Session }) {
@@ -45,9 +46,7 @@ export function Frame({ session }: { session: Session }) {
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
-          <Text size="md" fw={700}>
-            Jetbridge
-          </Text>
+          <Mark />
           <PeopleSearch />
           <Group gap="xs" wrap="nowrap">
             <ColorSchemeButton />
@@ -66,12 +65,18 @@ export function Frame({ session }: { session: Session }) {
       )}
       <AppShell.Main id="view" tabIndex={-1}>
         <ErrorBoundary>
+          <PlaceTabs />
           <Suspense fallback={<LoadingView />}>
             <Switch>
-              {views.map(({ path, content }) => (
-                <Route key={path} path={path} component={content} nest />
-              ))}
-              <Redirect to={views[0]?.path ?? '/'} replace />
+              {views
+                .flatMap(({ places }) => places)
+                .map(({ path, content }) => (
+                  <Route key={path} path={path} component={content} nest />
+                ))}
+              <Route path="/held/*?">
+                {(rest) => <Redirect to={`/decisions/${rest['*'] ?? ''}`} replace />}
+              </Route>
+              <Redirect to="/overview" replace />
             </Switch>
           </Suspense>
         </ErrorBoundary>
@@ -92,7 +97,7 @@ function useViewKeys(): void {
         pressedG.current = Date.now();
       },
     ],
-    ...views.map(({ key, path }): [string, () => void] => [
+    ...views.map(({ key, places: [{ path }] }): [string, () => void] => [
       key,
       () => {
         if (Date.now() - pressedG.current < SEQUENCE_MS) navigate(path);
@@ -114,46 +119,84 @@ function isOverlayOpen(): boolean {
 const SEQUENCE_MS = 1500;
 
 function SideNavigation() {
-  const [location] = useLocation();
+  const isActive = useIsActive();
   return (
     <nav aria-label="Views">
-      {views.map(({ path, label, icon: Icon, useCount }) => (
-        <NavLink
-          key={path}
-          component={Link}
-          href={path}
-          label={label}
-          leftSection={<Icon size={18} stroke={1.5} />}
-          rightSection={useCount && <CountBadge useCount={useCount} />}
-          active={location.startsWith(path)}
-          // The colour of the active row has too little contrast while the pointer is over it.
-          c="var(--mantine-color-text)"
-          aria-current={location.startsWith(path) ? 'page' : undefined}
-        />
+      {groups.map((group) => (
+        <Box key={group.label ?? ''} mb="sm">
+          {group.label && (
+            <Text size="xs" c="dimmed" px="sm" pb={2}>
+              {group.label}
+            </Text>
+          )}
+          {group.views.map((view) => (
+            <NavLink
+              key={view.label}
+              component={Link}
+              href={view.places[0].path}
+              label={view.label}
+              leftSection={<view.icon size={18} stroke={1.5} />}
+              rightSection={view.useCount && <CountBadge useCount={view.useCount} />}
+              active={isActive(view)}
+              // The colour of the active row has too little contrast while the pointer is over it.
+              c="var(--mantine-color-text)"
+              aria-current={isActive(view) ? 'page' : undefined}
+              style={{ borderRadius: 'var(--mantine-radius-default)' }}
+              py={5}
+            />
+          ))}
+        </Box>
       ))}
     </nav>
   );
 }
 
+/** Returns a function that says whether the present address is in a view. */
+function useIsActive(): (view: View) => boolean {
+  const [location] = useLocation();
+  return ({ places }) => places.some(({ path }) => isAt(location, path));
+}
+
+function isAt(location: string, path: string): boolean {
+  return `${location}/`.startsWith(`${path}/`);
+}
+
+/** Links to the places of the present view, if it has several. */
+function PlaceTabs() {
+  const [location] = useLocation();
+  const isActive = useIsActive();
+  const { places = [] } = views.find(isActive) ?? {};
+  if (places.length < 2) return null;
+  return (
+    <Group component="nav" aria-label="Places of the view" gap="lg" mb="md" className="place-tabs">
+      {places.map(({ path, label }) => (
+        <Link key={path} href={path} {...(isAt(location, path) && { 'aria-current': 'page' })}>
+          {label}
+        </Link>
+      ))}
+    </Group>
+  );
+}
+
 /** The views that are looked at most, and a menu with the others. */
 function BottomBar() {
-  const [location] = useLocation();
+  const isActive = useIsActive();
   const others = views.filter(({ isInBar }) => !isInBar);
   return (
     <Group component="nav" aria-label="Views" h="100%" px={4} gap={0} grow wrap="nowrap">
       {views
         .filter(({ isInBar }) => isInBar)
         .map((view) => (
-          <BarLink key={view.path} view={view} isActive={location.startsWith(view.path)} />
+          <BarLink key={view.label} view={view} isActive={isActive(view)} />
         ))}
       <Menu position="top-end">
         <Menu.Target>
-          <UnstyledButton ta="center" {...activeColor(others.some(({ path }) => location.startsWith(path)))}>
+          <UnstyledButton ta="center" {...activeColor(others.some(isActive))}>
             <BarEntry icon={IconDots} label="More" />
           </UnstyledButton>
         </Menu.Target>
         <Menu.Dropdown>
-          {others.map(({ path, label, icon: Icon }) => (
+          {others.map(({ places: [{ path }], label, icon: Icon }) => (
             <Menu.Item key={path} component={Link} href={path} leftSection={<Icon size={18} stroke={1.5} />}>
               {label}
             </Menu.Item>
@@ -164,11 +207,11 @@ function BottomBar() {
   );
 }
 
-function BarLink({ view: { path, label, icon, useCount }, isActive }: { view: View; isActive: boolean }) {
+function BarLink({ view: { places, label, icon, useCount }, isActive }: { view: View; isActive: boolean }) {
   return (
     <UnstyledButton
       component={Link}
-      href={path}
+      href={places[0].path}
       ta="center"
       {...activeColor(isActive)}
       aria-current={isActive ? 'page' : undefined}
@@ -203,8 +246,15 @@ function CountBadge({ useCount }: { useCount: () => number | undefined }) {
   const count = useCount();
   if (!count) return null;
   return (
-    <Badge size="sm" variant="filled" color="yellow" autoContrast px={6} aria-label={`${count} waiting`}>
-      {compact.format(count)} !
+    <Badge
+      size="sm"
+      variant="light"
+      color="yellow"
+      c="var(--mantine-color-text)"
+      px={6}
+      aria-label={`${count} ${count === 1 ? 'waits' : 'wait'}`}
+    >
+      {compact.format(count)}
     </Badge>
   );
 }

@@ -17,6 +17,7 @@ import { submits } from '../components/dialogs.tsx';
 import { Failure } from '../components/loading.tsx';
 import type { Input } from '../requests/api.ts';
 import { readSignInNotice, signIn, takeSignInFailure, useSignInWays } from '../requests/session.ts';
+import { Mark } from './mark.tsx';
 
 /** The ways to sign in. */
 export function SignIn() {
@@ -29,10 +30,10 @@ export function SignIn() {
       <Paper withBorder p="xl" w={380} maw="100%">
         <Stack>
           <Title order={1} size="h3">
-            Jetbridge
+            <Mark size={28} />
           </Title>
           {notice !== undefined && (
-            <Alert color="green" role="status">
+            <Alert color="gray" role="status">
               {notice}
             </Alert>
           )}

@@ -53,7 +53,7 @@ function decisionLinks(connection: string, details: Facts['details']): PageLink[
   if (typeof decision === 'number')
     return [
       {
-        href: `/held/decisions/${place}/${decision}`,
+        href: `/decisions/made/${place}/${decision}`,
         label: decided === 1 ? 'the person' : `the ${decided} people`,
       },
     ];

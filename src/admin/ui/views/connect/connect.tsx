@@ -51,7 +51,7 @@ function Start({ connections, unserved }: Result<'listConnections'>) {
   const canChange = useIsAdmin();
   return (
     <>
-      <ViewHead title="Connect">Which identity provider sends its people here?</ViewHead>
+      <ViewHead title="Connections">Which identity provider sends its people here?</ViewHead>
       <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
         {providerKeys.map((key) => (
           <Card key={key} component={Link} href={`/${key}`} withBorder padding="sm">

@@ -26,7 +26,7 @@ export function ConnectionView({ id, connection }: { id: string; connection: Con
   const canChange = useIsAdmin();
   return (
     <>
-      <ViewLink href="/">← Connect</ViewLink>
+      <ViewLink href="/">← Connections</ViewLink>
       <ViewHead
         title={`Connection ${id}`}
         actions={canChange && details.data?.source === 'database' && <RemoveButton id={id} />}

@@ -82,7 +82,7 @@ export function LiveCheck({ connection, caller, method }: LiveCheckProps) {
 function Done({ connection, person }: { connection: string; person: string }) {
   const { data } = useRead('explainPerson', { connection, id: person });
   return (
-    <Alert color="green" mb="xs" role="status" title={`✓ Done: people arrive in ${connection}`}>
+    <Alert color="gray" mb="xs" role="status" title={`✓ Done: people arrive in ${connection}`}>
       The first one is{' '}
       <ViewLink href={personHref(connection, person)} isInText>
         {data ? data.name || data.userName : person}

@@ -45,7 +45,7 @@ export function Wizard({
   const forget = () => setCreated(undefined);
   return (
     <>
-      <ViewLink href="/">← Connect</ViewLink>
+      <ViewLink href="/">← Connections</ViewLink>
       <ViewHead title={`Connect ${providerKey === 'other' ? 'an identity provider' : provider.label}`}>
         Go through the screens of its console, paste the values, and see the test call arrive.
       </ViewHead>

@@ -109,7 +109,7 @@ export function ConnectionCard({
   );
 }
 
-const openMark = { symbol: '✓', label: 'open', color: 'green' };
+const openMark = { symbol: '✓', label: 'open' };
 
 /** The mark of the worst condition; a connection in which changes wait is not open either. */
 function cardMark({ mode }: ConnectionHealth, conditions: Overview['conditions']) {

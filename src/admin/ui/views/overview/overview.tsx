@@ -8,7 +8,7 @@ import { countText, numberText, sinceText, toWords, withLocalTimes } from '../..
 import { HelpLink } from '../../components/view-head.tsx';
 import { call } from '../../requests/api.ts';
 import { useIsAdmin } from '../../requests/session.ts';
-import { causeNames } from '../held/texts.ts';
+import { causeNames } from '../decisions/texts.ts';
 import { ActivityPanel } from './activity.tsx';
 import { Conditions, ConnectionCard } from './conditions.tsx';
 import { DemoDayNotice, FirstSteps } from './demo-day.tsx';
@@ -164,7 +164,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
 
 function Held({ held }: { held: Overview['held'] }) {
   return (
-    <Panel title="Held" action={held.length > 0 && <ViewLink href="~/admin/held">Decide</ViewLink>}>
+    <Panel title="Held" action={held.length > 0 && <ViewLink href="~/admin/decisions">Decide</ViewLink>}>
       {held.length === 0 && <Text c="dimmed">Nothing waits for an approval.</Text>}
       {held.map(({ connection, cause, people, since }) => (
         <NumberRow
@@ -178,7 +178,7 @@ function Held({ held }: { held: Overview['held'] }) {
             </>
           }
           count={people}
-          to={`/held/${encodeURIComponent(connection)}/${cause}`}
+          to={`/decisions/${encodeURIComponent(connection)}/${cause}`}
         />
       ))}
     </Panel>

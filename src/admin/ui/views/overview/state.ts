@@ -24,8 +24,8 @@ export function useOverview() {
 export type Overview = Result<'readOverview'>;
 
 /** The symbol says the same as the colour. */
-export const stateMarks: Record<Overview['state'], Mark> = {
-  inStep: { symbol: '✓', color: 'green', label: 'Well' },
+export const stateMarks: Record<Overview['state'], Required<Mark>> = {
+  inStep: { symbol: '✓', color: 'gray', label: 'Well' },
   working: { symbol: '↻', color: 'blue', label: 'At work' },
   attention: { symbol: '!', color: 'yellow', label: 'Needs attention' },
   failing: { symbol: '✗', color: 'red', label: 'Failing' },

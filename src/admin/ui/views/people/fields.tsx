@@ -100,17 +100,10 @@ function Rule({ field: { field, rules }, person }: { field: PersonField; person:
 
 function Held({ field, names }: { field: PersonField; names: Names }) {
   const mark = standingMarks[field.standing];
-  const isQuiet = ['same', 'foreign'].includes(field.standing);
   return (
     <>
       <Value value={travelValue(field, field.observed)} names={names} />{' '}
-      {isQuiet ? (
-        <Dim>
-          {mark.symbol} {mark.label}
-        </Dim>
-      ) : (
-        <StateBadge mark={mark} />
-      )}
+      {mark.label && <StateBadge mark={mark} />}
       {field.refusal && (
         <Text component="div" size="xs" c="dimmed">
           {field.refusal}

@@ -77,7 +77,7 @@ function endText(count: number, isFiltered: boolean): string {
   if (count > 0)
     return `${count === 1 ? 'One person' : `${numberText(count)} people`}${isFiltered ? ' with these filters' : ''}.`;
   if (isFiltered) return 'Nobody matches these filters.';
-  return 'Nobody yet. People appear here when an identity provider sends its first user: Connect shows which values to paste where.';
+  return 'Nobody yet. People appear here when an identity provider sends its first user: Connections shows which values to paste where.';
 }
 
 /** A link that covers the row, so that a click anywhere in it opens the person. */

@@ -83,7 +83,7 @@ function Head({ person }: { person: PersonExplanation }) {
           </Text>
         )}
         {verdict.status === 'held' && (
-          <ViewLink href="~/admin/held" isInText>
+          <ViewLink href="~/admin/decisions" isInText>
             Approve or discard
           </ViewLink>
         )}

@@ -28,14 +28,14 @@ type Reference = PersonExplanation['references'][number];
 
 /** The symbols and colors of the statuses. */
 const statusMarks: Record<Verdict['status'], Omit<Mark, 'label'>> = {
-  synced: { symbol: '✓', color: 'green' },
-  archived: { symbol: '–', color: 'gray' },
+  synced: { symbol: '✓' },
+  archived: { symbol: '–' },
   noTraveler: { symbol: '○', color: 'yellow' },
   waiting: { symbol: '↻', color: 'blue' },
-  held: { symbol: '‖', color: 'orange' },
+  held: { symbol: '‖', color: 'yellow' },
   refused: { symbol: '✗', color: 'red' },
-  outOfScope: { symbol: '⊘', color: 'gray' },
-  imported: { symbol: '⇣', color: 'gray' },
+  outOfScope: { symbol: '⊘' },
+  imported: { symbol: '⇣' },
 };
 
 /** The mark of a person whose explanation is shown. */
@@ -95,16 +95,16 @@ function labelOf(status: Verdict['status'], state: Person['state']): string {
 }
 
 export const standingMarks: Record<PersonField['standing'], Mark> = {
-  same: { symbol: '✓', label: '', color: 'green' },
+  same: { symbol: '✓', label: '' },
   drift: { symbol: '⚠', label: 'drift', color: 'orange' },
   uncertain: { symbol: '?', label: 'outcome unknown', color: 'orange' },
   refused: { symbol: '✗', label: 'refused', color: 'red' },
   notSent: { symbol: '↻', label: 'not sent yet', color: 'blue' },
   notApplied: { symbol: '✗', label: 'not applied', color: 'red' },
   leftOut: { symbol: '✗', label: 'left out', color: 'red' },
-  imported: { symbol: '⇣', label: 'as it was found', color: 'gray' },
-  unread: { symbol: '?', label: 'must be read again', color: 'gray' },
-  foreign: { symbol: '–', label: 'by hand', color: 'gray' },
+  imported: { symbol: '⇣', label: 'as it was found' },
+  unread: { symbol: '?', label: 'must be read again' },
+  foreign: { symbol: '–', label: 'by hand' },
 };
 
 /** Returns a value of the travel service, which says of a traveler that it is archived or not. */

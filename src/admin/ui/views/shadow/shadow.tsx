@@ -35,7 +35,7 @@ function Modes() {
   const overview = useOverview();
   return (
     <>
-      <ViewHead title="Shadow">
+      <ViewHead title="Shadow report">
         In shadow mode a connection plans everything and sends nothing. Its report says what going live would
         do.
       </ViewHead>
@@ -75,7 +75,7 @@ function Report({ connection }: { connection: string }) {
     return (
       <>
         <ViewLink href="/">← Shadow</ViewLink>
-        <Alert color="green" role="status" mt="md">
+        <Alert color="gray" role="status" mt="md">
           ✓ {done}
         </Alert>
       </>

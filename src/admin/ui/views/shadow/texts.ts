@@ -19,7 +19,7 @@ export const outcomeMarks: Record<Outcome, Mark> = {
     label: 'left out',
     color: 'yellow',
   },
-  same: { symbol: '✓', label: 'same', color: 'green' },
+  same: { symbol: '✓', label: 'same' },
   unplanned: {
     symbol: '…',
     label: 'not planned',

@@ -10,7 +10,7 @@ export function outcomeOf({ status, error }: Pick<Exchange, 'status' | 'error'>)
   const text = String(status);
   if (status >= 500) return { symbol: '✗', color: 'red', text };
   if (status >= 400) return { symbol: '!', color: 'orange', text };
-  return { symbol: '✓', color: 'green', text };
+  return { symbol: '✓', color: 'dimmed', text };
 }
 
 /** Returns a path as people read it: without percent-encoding where it can be decoded. */

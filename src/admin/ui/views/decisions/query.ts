@@ -9,6 +9,6 @@ export function useHolds() {
 }
 
 /** The number of held people, for the navigation. */
-export function useHeldCount(): number | undefined {
+export function useWaitingCount(): number | undefined {
   return useHolds().data?.people;
 }

@@ -22,7 +22,7 @@ export interface Outcome {
 export function OutcomeAlert({ outcome, onClose }: { outcome: Outcome; onClose: () => void }) {
   const { text, connection, decision } = outcome;
   return (
-    <Alert color="green" role="status" mb="md" withCloseButton onClose={onClose}>
+    <Alert color="gray" role="status" mb="md" withCloseButton onClose={onClose}>
       ✓ {text} <Progress connection={connection} decision={decision} />
     </Alert>
   );
@@ -45,7 +45,7 @@ function Progress({ connection, decision }: { connection: string; decision: numb
 /** Leads to the people of a decision. */
 function DecisionLink({ connection, decision }: Pick<OpenDecision, 'connection' | 'decision'>) {
   return (
-    <ViewLink href={`/decisions/${encodeURIComponent(connection)}/${decision}`} isInText>
+    <ViewLink href={`/made/${encodeURIComponent(connection)}/${decision}`} isInText>
       Show the people
     </ViewLink>
   );
@@ -78,7 +78,7 @@ export function DecisionView({ connection, decision }: { connection: string; dec
   const [first] = pages.data?.pages ?? [];
   return (
     <>
-      <ViewLink href="/">← Held</ViewLink>
+      <ViewLink href="/">← Decisions</ViewLink>
       <ViewHead title={`Decision, ${connection}`}>
         The people whom the decision was about, unless a later one has replaced it.
       </ViewHead>

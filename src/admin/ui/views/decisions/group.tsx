@@ -9,7 +9,7 @@ import { ViewHead } from '../../components/view-head.tsx';
 import { usePages } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
 import type { PlannedDecision } from './decision.tsx';
-import { DecideButtons } from './held.tsx';
+import { DecideButtons } from './decisions.tsx';
 import { causeNames } from './texts.ts';
 
 interface HeldGroupProps {
@@ -24,11 +24,11 @@ export function HeldGroup({ address, groups, onDecide }: HeldGroupProps) {
   const group = groups.find((one) => one.connection === connection && one.cause === cause);
   return (
     <>
-      <ViewLink href="/">← Held</ViewLink>
+      <ViewLink href="/">← Decisions</ViewLink>
       {group ? (
         <People group={group} onDecide={onDecide} />
       ) : (
-        <ViewHead title="Held">
+        <ViewHead title="Decisions">
           Nobody is held here any more: the decision has been made, or the identity provider has changed it.
         </ViewHead>
       )}

@@ -16,7 +16,7 @@ import { useHolds } from './query.ts';
 import { causeNames } from './texts.ts';
 
 /** The view of the changes that wait for the decision of an admin. */
-export function HeldView() {
+export function DecisionsView() {
   const holds = useHolds();
   const [planned, setPlanned] = useState<PlannedDecision>();
   const [outcome, setOutcome] = useState<Outcome>();
@@ -30,9 +30,7 @@ export function HeldView() {
       <Loaded query={holds}>
         {({ groups, decisions }) => (
           <Switch>
-            <Route path="/decisions/:connection/:decision">
-              {(address) => <DecisionView {...address} />}
-            </Route>
+            <Route path="/made/:connection/:decision">{(address) => <DecisionView {...address} />}</Route>
             <Route path="/:connection/:cause">
               {(address) => <HeldGroup address={address} groups={groups} onDecide={plan} />}
             </Route>
@@ -59,7 +57,7 @@ function Groups({ groups, decisions, onDecide }: GroupsProps) {
   return (
     <>
       <ViewHead
-        title="Held"
+        title="Decisions"
         actions={groups.length > 0 && <DownloadButton operation="downloadHeldPeople" input={{}} />}
       >
         Changes that would do harm if they were a mistake wait here for an admin.
