@@ -114,6 +114,18 @@ test('the traveler of a person who had none at the backup is found by its addres
     expect(travel.travelers.get(travelId)).toMatchObject({ archived: true });
   }, archive));
 
+test('a traveler of another last name that has got the address since the backup is not linked', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const { id } = await bridge.users.create(users, person('Ann', { userType: 'Service' }));
+    // After the backup Bea Jones joined, and got the address of Ann.
+    travel.addTraveler({ email: addressOf('Ann'), firstName: 'Bea', lastName: 'Jones' });
+    await fixture.restored();
+    await fixture.importTravelers();
+    await fixture.reconcileAfter(HOUR_MS);
+    expect(await fixture.identity(id)).toMatchObject({ travelId: undefined, state: 'synced' });
+  }, archive));
+
 test.each(['deactivated', 'deleted', 'out of scope'])(
   'somebody who is %s in the backup and active in the travel service is held, until an admin approves',
   (how) =>

@@ -80,7 +80,10 @@ function shareContact(one: PersonalValues, other: PersonalValues): boolean {
 }
 
 /** True if both names are known and equal, without regard to case, accents, punctuation and what is in brackets. */
-function haveEqualNames(one: PersonalValues, other: PersonalValues): boolean {
+export function haveEqualNames(
+  one: Pick<PersonalValues, 'name'>,
+  other: Pick<PersonalValues, 'name'>,
+): boolean {
   const spellings = spellingsOf(one.name);
   return spellingsOf(other.name).some((spelling) => spellings.includes(spelling));
 }

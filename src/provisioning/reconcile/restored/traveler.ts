@@ -1,7 +1,9 @@
 import { findings } from '../../../model/findings.ts';
 import { isConfirmed, isInactive } from '../../../model/identity.ts';
+import type { TravelUser } from '../../../model/traveler.ts';
 import { isActive } from '../../../schema/resource.ts';
 import { judgeNewcomer } from '../../people/takeover.ts';
+import { haveEqualNames } from '../../people/who-is-who.ts';
 import {
   endInFailure,
   endInState,
@@ -32,7 +34,10 @@ export function* findRestoredTraveler(
     : yield* withoutTravelerOfAnother(context, draft, draft.travelId);
 }
 
-/** Links an active traveler that has an address of the person and belongs to nobody else. An inactive person of the backup has none. */
+/**
+ * Links an active traveler that has an address and the last name of the person and belongs to nobody else: since the backup, the address may
+ * have passed to another person. An inactive person of the backup has none.
+ */
 function* findByAddress(
   context: ReconcileContext,
   draft: OutcomeDraft,
@@ -42,7 +47,7 @@ function* findByAddress(
   for (const email of candidateEmails(context)) {
     const found = yield* perform('findTravelers', [email]);
     if (found.kind !== 'ok') return endInFailure(draft, found);
-    for (const traveler of found.value.filter(({ archived }) => !archived)) {
+    for (const traveler of found.value.filter((one) => !one.archived && mayHaveLastName(context, one))) {
       const availability = yield* readAvailability(context, traveler);
       if (availability.kind !== 'ok') return endInFailure(draft, availability);
       const { value } = availability;
@@ -51,6 +56,15 @@ function* findByAddress(
     }
   }
   return draft;
+}
+
+function mayHaveLastName(
+  { translation: { fields } }: ReconcileContext,
+  { lastName: name }: TravelUser,
+): boolean {
+  const wanted = fields['lastName'];
+  if (name === undefined || wanted?.kind !== 'value') return true;
+  return haveEqualNames({ name }, { name: String(wanted.value) });
 }
 
 /** Gives up the archived traveler of a person whom the IdP states to be active, unless the person is still the one of the backup. */
