@@ -311,12 +311,15 @@ function isArchivedByScope(knowledge: Knowledge, current: NonNullable<Person['cu
 }
 
 /** True if a hold, a finding or an edit by hand says why the traveler of somebody who has left is active. */
-function mayStay({ knowledge, identities }: Rest, { id }: TravelUser): boolean {
+function mayStay({ knowledge, identities }: Rest, { id, email }: TravelUser): boolean {
   const { discarded } = knowledge;
+  // A traveler whose create got no answer belongs to the user, and is not linked yet.
+  const isCreated = ({ travelId, creating }: Identity) =>
+    travelId === undefined && creating?.email.toLowerCase() === email.toLowerCase();
   if (isForeignValue(knowledge, id, 'archived', 'false')) return true;
   return identities.some(
     (one) =>
-      one.travelId === id &&
+      (one.travelId === id || isCreated(one)) &&
       (one.hold !== undefined ||
         findingsAbout(one, 'archived').some((code) => code !== 'drift') ||
         (discarded.has(id) && one.findings.some(({ code }) => code === 'outOfScope')) ||
