@@ -78,8 +78,8 @@ export interface Creating {
   /** The time of the create by the clock of the travel API, in epoch milliseconds; undefined if that clock is not known. */
   at?: number;
   /**
-   * True if a search has found no traveler with the address while the outcome was unknown: a traveler that is found later was made by this
-   * create.
+   * True if a search has found no traveler with the address just before the create, or while its outcome was unknown: a traveler that is
+   * found later was made by this create.
    */
   wasFree?: true;
 }

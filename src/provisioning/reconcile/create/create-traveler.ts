@@ -106,7 +106,8 @@ function* createTraveler(
   if (rounds === 0)
     return endInFailure(draft, { kind: 'unavailable', text: 'the travel API keeps refusing the create' });
   // The traveler that had one of the addresses at the last attempt may be one that the store does not know.
-  if (!isChecked && context.identity.waitingFor !== undefined) {
+  const isSearched = !isChecked && context.identity.waitingFor !== undefined;
+  if (isSearched) {
     const linked = yield* linkExisting(context, addressed, { email, create: undefined, rounds, emails });
     if (linked !== 'none') return linked;
   }
@@ -120,7 +121,8 @@ function* createTraveler(
   });
   const { server: at } = context.time;
   const key = yield* perform('newId');
-  const creating = { email, key, ...(at === undefined ? {} : { at }) };
+  const wasFree = isChecked || isSearched;
+  const creating = { email, key, ...(at === undefined ? {} : { at }), ...(wasFree ? { wasFree } : {}) };
   const applied = beforeCall({}, next, undefined);
   return yield* sendCreate(context, addressed, { creating, applied, rounds, emails });
 }

@@ -23,8 +23,8 @@ export function sentCreateOf({ travelId, creating, applied }: OutcomeDraft): Sen
 }
 
 /**
- * True if the create made the traveler: the address was found free while its outcome was unknown, or the traveler is not older and shows every
- * value that no travel API rewrites.
+ * True if the create made the traveler: the address was found free just before it or while its outcome was unknown, or the traveler is not
+ * older and shows every value that no travel API rewrites.
  */
 export function isOwnCreate(
   { identity, rulesSnapshot: { rules } }: ReconcileContext,

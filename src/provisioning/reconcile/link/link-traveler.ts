@@ -202,7 +202,7 @@ function* linkIfAllowed(
   // Once the traveler has another address, or no administrator role any more, this identity is reconciled again.
   const waiting = {
     ...draft,
-    creating: undefined,
+    creating: own && draft.creating,
     waitingFor: draft.waitingFor ?? addressKey(traveler.email),
   };
   if (!leaver && !own && traveler.archived) return yield* parkTraveler(context, draft, traveler);
