@@ -87,6 +87,24 @@ test('a user who waits for the address of a deleted user gets it when an import 
     expect(await fixture.identity(bob.id)).toMatchObject({ state: 'synced', travelId: undefined });
   }));
 
+test('a user who waits for an address gets it when the traveler is deleted that was imported with it', () =>
+  withFixture(
+    async ({ bridge, clock, store, travel, importTravelers, patch, reconcileAfter, traveler }) => {
+      travel.addTraveler({ email: addressOf('Ada') });
+      await importTravelers();
+      const { identities } = await store.identities.findPage(users, 0, 10);
+      const id = identities.find(({ observed }) => observed?.email === addressOf('Ada'))?.id ?? '';
+      await patch(id, { title: 'Engineer' });
+      const bob = await bridge.users.create(users, person('Bob'));
+      await patch(bob.id, emailsOf(addressOf('Ada')));
+      await store.imports.saveObserved(users, [{ id, observed: undefined }], clock.now());
+      await bridge.users.remove(users, id);
+      await reconcileAfter(0);
+      expect((await traveler(bob.id))?.email).toBe(addressOf('Ada'));
+    },
+    { policies: { deprovision: 'delete' } },
+  ));
+
 test('a user who waits for an unknown traveler’s address gets it when an import finds it changed', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, travel, importTravelers } = fixture;

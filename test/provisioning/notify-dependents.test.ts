@@ -26,7 +26,8 @@ test('the address of a call that may be carried out late is freed by an attempt 
     const { id } = await bridge.users.create(users, person('Ada'));
     const ada = await identity(id);
     const email = { sent: 'late@corp.example', source: 'late@corp.example' };
-    const before = { ...ada, applied: { ...ada.applied, email } };
+    const doubted = { ...ada, applied: { ...ada.applied, email } };
+    const before = { ...doubted, readAgainAt: clock.now() };
     const marked: string[] = [];
     const reconcileQueue = {
       markDirty: async () => {},
@@ -36,6 +37,9 @@ test('the address of a call that may be carried out late is freed by an attempt 
     await notifyDependents(deps, connection, { before, after: before, former: [] });
     expect(marked).toEqual([]);
     const after = { ...before, observed: ada.observed && { ...ada.observed } };
+    // A restored backup doubts its records. Its address was never that of a call.
+    await notifyDependents(deps, connection, { before: doubted, after, former: [] });
+    expect(marked).toEqual([]);
     await notifyDependents(deps, connection, { before, after, former: [] });
     expect(marked).toEqual(['late@corp.example']);
   }));

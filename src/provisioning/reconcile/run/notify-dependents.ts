@@ -34,9 +34,9 @@ export async function notifyDependents(
   // A traveler that no attempt had read before the lease has the email of the last response, too.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.seen;
   // A call without an answer may have set an address that the traveler, which this attempt has read, no longer has. An attempt that has read
-  // nothing frees none: two people could have each other tried again and again.
+  // nothing frees none, and neither does a record without a call, as after a restore: two people could have each other tried again and again.
   const isRead = after.observed !== before.observed || after.travelId !== before.travelId;
-  const sent = isRead ? [before.applied.email?.sent] : [];
+  const sent = isRead && before.readAgainAt !== undefined ? [before.applied.email?.sent] : [];
   const former = [before.observed?.email ?? answered, ...known, ...sent].filter(
     (one) => typeof one === 'string',
   );

@@ -290,8 +290,9 @@ async function afterOutcome(
     return { result: 'busy' };
   }
   // If the outcome keeps nothing of what was read, as that of a plan, the traveler still has the address.
-  const isReadKept = outcome.observed !== identity.observed;
-  const former = [...announcedEmails, ...(isReadKept ? emailsRead(outcome.travelId) : [])];
+  const { travelId } = outcome;
+  const isReadKept = outcome.observed !== identity.observed || travelId !== identity.travelId;
+  const former = [...announcedEmails, ...(isReadKept ? emailsRead(travelId ?? identity.travelId) : [])];
   if (identity.creating !== undefined) former.push(identity.creating.email);
   await notifyDependents(deps, connection, { before: identity, after: outcome, former });
   await notifyOfPlannedEmail(deps, identity, outcome);
