@@ -100,7 +100,13 @@ async function search(users: ProvisioningService['users'], connection: Connectio
     ...{ start: { offset }, limit, residual: undefined, withGroups: true },
   };
   const { rows } = await users.list(connection, query);
-  return Promise.all(rows.map(async ({ id }) => toBody(await users.read(connection, id))));
+  const found = await Promise.all(rows.map(({ id }) => users.read(connection, id).catch(unlessGone)));
+  return found.filter((user) => user !== undefined).map(toBody);
+}
+
+/** A user that has gone between the list and its reading, such as an imported person who was claimed meanwhile, is not on the list. */
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof ProvisioningError) || error.kind !== 'notFound') throw error;
 }
 
 function toBody({ id, desired, travelUserId, version }: UserView) {
