@@ -60,6 +60,14 @@ function restored(
 const put = ({ bridge }: ProvisioningFixture, id: string, values: ScimResource) =>
   bridge.users.change(users, id, () => values, 'replace');
 
+/** Has the title become the first name, and reconciles everybody by these rules. */
+async function withNewRules({ bridge, travel }: ProvisioningFixture): Promise<void> {
+  const scimUserMappings = [{ scimAttribute: 'title', userAttribute: 'firstName' }];
+  travel.lookupData = { ...travel.lookupData, scimUserMappings };
+  await bridge.startBackground().stop();
+  await bridge.reconcileDue();
+}
+
 const sendAgain = ({ store, clock }: ProvisioningFixture, id?: string) =>
   store.restored.sendAgain(users, id, clock.now());
 
@@ -93,10 +101,7 @@ test('a person whose traveler agrees with the backup is provisioned as before, a
     await fixture.restored();
     await fixture.reconcileAfter(0);
     expect(await fixture.identity(id)).toMatchObject({ state: 'synced', findings: [] });
-    const scimUserMappings = [{ scimAttribute: 'title', userAttribute: 'firstName' }];
-    travel.lookupData = { ...travel.lookupData, scimUserMappings };
-    await fixture.bridge.startBackground().stop();
-    await bridge.reconcileDue();
+    await withNewRules(fixture);
     expect(await fixture.traveler(id)).toMatchObject({ firstName: 'Dr.' });
   }));
 
@@ -299,6 +304,30 @@ describe('what an IdP states after the restore is sent', () => {
       expect(fixture.travelerOf('renamed')).toMatchObject({ archived: true, firstName: 'Rena' });
       expect(fixture.travelerOf('demoted')).toBeUndefined();
       expect(fixture.sent()).toEqual(['patch', 'remove']);
+    }));
+
+  test('a traveler that later gets the address of somebody who was deleted is not archived by new rules', () =>
+    restored(async (fixture) => {
+      const { ids, bridge } = fixture;
+      await bridge.users.remove(users, ids.deleted);
+      const { id } = fixture.travel.addTraveler({ email: addressOf('Deleted'), firstName: 'Another' });
+      await withNewRules(fixture);
+      expect(fixture.travel.travelers.get(id)).toMatchObject({ archived: false });
+    }, {}));
+
+  test('nor is one with the address of a leaver whose traveler another user has taken over', () =>
+    withFixture(async (fixture) => {
+      const { bridge, travel } = fixture;
+      const old = await bridge.users.create(users, { ...person('Ada'), externalId: 'e1' });
+      await fixture.restored();
+      await put(fixture, old.id, { ...person('Ada'), externalId: 'e1' });
+      await bridge.users.remove(users, old.id);
+      const { travelId = '' } = await fixture.identity(old.id);
+      const { id } = await bridge.users.create(users, { ...person('Married'), externalId: 'e1' });
+      expect((await fixture.identity(id)).travelId).toBe(travelId);
+      const other = travel.addTraveler({ email: addressOf('Ada'), firstName: 'Another' });
+      await withNewRules(fixture);
+      expect(travel.travelers.get(other.id)).toMatchObject({ archived: false });
     }));
 
   test('a person who takes the place of a leaver loses what the leaver had', () =>

@@ -58,7 +58,8 @@ function* takeStep(context: ReconcileContext): Program<ReconcileResult> {
   const { identity } = context;
   const begun = newDraft(identity, context.translation);
   if (!identity.claimed) return yield* reconcileUnclaimed(context, begun);
-  const initial = yield* findRestoredTraveler(context, withScopeNoted(context, begun));
+  const noted = withScopeNoted(context, begun);
+  const initial = hasFinallyLeft(identity) ? noted : yield* findRestoredTraveler(context, noted);
   if ('end' in initial) return initial;
   if (identity.deletedAt !== undefined) return yield* archiveTraveler(context, initial);
   if (isScopeDecisive(context)) return yield* reconcileOutOfScope(context, initial);
@@ -110,6 +111,16 @@ function withSuccessionFindings(
     successor && findings.successor(successor, { ...identity, travelId: draft.travelId }),
   ].filter((finding) => finding !== undefined && finding !== false);
   return { ...draft, findings: [...noted, ...draft.findings] };
+}
+
+/**
+ * True for a user whose departure is over and who has no traveler. A traveler that gets the address later is that of somebody else, also if
+ * the user is one of a restored backup.
+ */
+function hasFinallyLeft(identity: Identity): boolean {
+  const { deletedAt, travelId, version, progress } = identity;
+  const isSettled = deletedAt !== undefined && travelId === undefined && progress.settledVersion === version;
+  return isSettled || hasPassedTravelerOn(identity);
 }
 
 /** True for an inactive user whose traveler another user has now. */
