@@ -138,6 +138,9 @@ export async function leaveShadow(
   };
   const { outcome } = await goLive(store, request);
   story.tell(`  ${connection} goes live: ${outcome}`);
+  // The report shows departures: who goes live has approved them.
+  for (const { travelId, decision } of await readIdentities(world))
+    if (travelId !== undefined && decision?.answer === 'approved') knowledge.decided.add(travelId);
   for (const { service } of world.replicas()) service.wake();
   if (outcome !== 'live') return false;
   knowledge.shadow.delete(connection);
