@@ -17,7 +17,7 @@ test('each folder of src has a paragraph', () => {
 test('the paragraph of a folder names the folders within it', () => {
   const [, below = ''] = architecture.split('\n## Folders\n');
   const [paragraphs = ''] = below.split('\n## ');
-  const unnamed = foldersBelow('src').filter((path) => {
+  const unnamed = foldersBelow('src', 2).filter((path) => {
     const [top = '', ...inner] = path.split('/');
     const [, paragraph = ''] = paragraphs.split(`\n- **\`${top}\`** `);
     const [own = ''] = paragraph.split('\n- **');
@@ -25,6 +25,19 @@ test('the paragraph of a folder names the folders within it', () => {
   });
   // Each of them is a view of the page, as the paragraph of `admin` says of all.
   expect(unnamed.filter((path) => !path.startsWith('admin/ui/views/'))).toEqual([]);
+});
+
+test('a folder of src has at most eight files beside its subfolders', () => {
+  const counted = ['src', ...foldersBelow('src', 1).map((path) => join('src', path))].map((path) => {
+    const entries = readdirSync(join(home, path), { withFileTypes: true });
+    return {
+      path,
+      isDivided: entries.some((one) => one.isDirectory()),
+      files: entries.filter((one) => one.isFile()),
+    };
+  });
+  const crowded = counted.filter(({ isDivided, files }) => isDivided && files.length > 8);
+  expect(crowded.map(({ path, files }) => `${path}: ${files.length}`)).toEqual([]);
 });
 
 test('each step of the requests that are followed names a function that exists', () => {
@@ -53,13 +66,13 @@ test('the states are those that the page for operators explains', () => {
   expect(described.toSorted()).toEqual(explained.toSorted());
 });
 
-/** The folders within the folders of this one, whatever their depth, by their paths below it. */
-function foldersBelow(root: string): string[] {
+/** The folders within this one at this depth or deeper, by their paths below it. */
+function foldersBelow(root: string, depth: number): string[] {
   const found = readdirSync(join(home, root), { recursive: true, withFileTypes: true });
   return found
     .filter((one) => one.isDirectory())
     .map(({ name, parentPath }) => relative(join(home, root), join(parentPath, name)))
-    .filter((path) => path.includes('/'));
+    .filter((path) => path.split('/').length >= depth);
 }
 
 /** The text that follows each citation of docs/architecture.md in comments, which may continue on the next line. */
