@@ -1,9 +1,9 @@
-// Writes the table of quirks in docs/deviations.md from src/scim/idp-quirks.ts. With --check it only reports whether the page
+// Writes the table of quirks in docs/deviations.md from test/idp/idp-quirks.ts. With --check it only reports whether the page
 // is up to date.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { idpQuirks } from '../src/scim/idp-quirks.ts';
+import { idpQuirks } from '../test/idp/idp-quirks.ts';
 import { code, table, writeOrCheck } from './markdown.mjs';
 
 const root = join(fileURLToPath(import.meta.url), '../..');

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject, type Json, type JsonObject } from '../../src/schema/resource.ts';
-import { idpQuirks, type QuirkExample } from '../../src/scim/idp-quirks.ts';
 import { type ScimFixture, scimFixture } from '../fixtures/scim.ts';
+import { idpQuirks, type QuirkExample } from '../idp/idp-quirks.ts';
 
 const quirks = idpQuirks.map((quirk) => ({ ...quirk }));
 

@@ -1,15 +1,15 @@
-import { userService } from '../provisioning/users/users.ts';
-import { parseFilter } from '../schema/filter-parser.ts';
-import { checkRequiredAttributes, normalize } from '../schema/normalize.ts';
-import { type JsonObject, urns } from '../schema/resource.ts';
-import { resolveAttribute } from '../schema/resource-types.ts';
-import { normalizeValue } from '../schema/values.ts';
-import { splitGroupPatch } from './group-members.ts';
-import { parseFilterParameter } from './lists/filter.ts';
-import { parseIndexPage } from './lists/pagination.ts';
-import { applyPatch, parsePatch } from './patch/patch.ts';
-import { changeValue } from './patch/patch-values.ts';
-import { serializeGroup, serializeUser } from './serialize.ts';
+import { userService } from '../../src/provisioning/users/users.ts';
+import { parseFilter } from '../../src/schema/filter-parser.ts';
+import { checkRequiredAttributes, normalize } from '../../src/schema/normalize.ts';
+import { type JsonObject, urns } from '../../src/schema/resource.ts';
+import { resolveAttribute } from '../../src/schema/resource-types.ts';
+import { normalizeValue } from '../../src/schema/values.ts';
+import { splitGroupPatch } from '../../src/scim/group-members.ts';
+import { parseFilterParameter } from '../../src/scim/lists/filter.ts';
+import { parseIndexPage } from '../../src/scim/lists/pagination.ts';
+import { applyPatch, parsePatch } from '../../src/scim/patch/patch.ts';
+import { changeValue } from '../../src/scim/patch/patch-values.ts';
+import { serializeGroup, serializeUser } from '../../src/scim/serialize.ts';
 
 /** One way in which an identity provider deviates from the RFCs, and how Jetbridge handles it. */
 export interface IdpQuirk {
