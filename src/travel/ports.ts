@@ -134,7 +134,7 @@ export interface TravelTransaction extends TravelReader {
   /** Reads resources like `read`, and locks them: until the commit nobody else changes them or begins to refer to them. */
   lock(refs: ResourceRef[]): Promise<StoredResource[]>;
   insert(resource: StoredResource, keys: IndexKeys): Promise<{ taken: string } | undefined>;
-  /** Replaces a locked resource. `before` are the keys of its stored document; only keys that differ are written. */
+  /** Replaces a locked resource. `before` are the keys of its stored document, by which totals are counted. */
   replace(
     resource: StoredResource,
     keys: IndexKeys,

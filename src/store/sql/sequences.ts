@@ -61,34 +61,16 @@ async function advanceFeed(
 }
 
 /**
- * Numbers resources in the order of their insertion by one process, without the database. The numbers are microseconds
- * since 1970, shifted by some microseconds that differ between processes. If two processes take the same number for
- * resources that are otherwise equal in order, the later insert violates a unique index and is repeated.
+ * Returns a function that numbers resources in the order of their insertion by one process, without the database, by the times of their
+ * creation. The numbers are microseconds since 1970, each at random within its millisecond: if two processes take the same number for
+ * resources that are otherwise equal in order, the later insert violates a unique index and is repeated with another one.
  */
-export class InsertionNumbers {
-  #last = 0;
-  readonly #random: () => number;
-  readonly #shift: number;
-
-  constructor(random: () => number) {
-    this.#random = random;
-    this.#shift = this.#newShift();
-  }
-
-  /** Returns the number of a resource that is created at a time, in epoch milliseconds. */
-  next(createdAt: number): number {
-    this.#last = Math.max(this.#last + 1, createdAt * MICROSECONDS + this.#shift);
-    return this.#last;
-  }
-
-  /** Leaves out some numbers after a collision, because the other process takes the next ones, too. */
-  skip(): void {
-    this.#last += this.#newShift();
-  }
-
-  #newShift(): number {
-    return Math.floor(this.#random() * MICROSECONDS);
-  }
+export function insertionNumbers(random: () => number): (createdAt: number) => number {
+  let last = 0;
+  return (createdAt) => {
+    last = Math.max(last + 1, createdAt * MICROSECONDS + Math.floor(random() * MICROSECONDS));
+    return last;
+  };
 }
 
 /** Microseconds in a millisecond. */

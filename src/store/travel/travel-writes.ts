@@ -9,19 +9,10 @@ import type {
 import type { Encryption } from '../credentials/encryption.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, insertInBatches, toJson } from '../sql/queries.ts';
-import { InsertionNumbers, lockTypes, numberFeedEntries } from '../sql/sequences.ts';
+import { insertionNumbers, lockTypes, numberFeedEntries } from '../sql/sequences.ts';
 import type { Tables } from '../sql/tables.ts';
 import { CountChanges } from './travel-counts.ts';
-import {
-  addIndexRows,
-  addReferences,
-  addUniqueValues,
-  difference,
-  isReferenced,
-  replaceIndexRows,
-  replaceReferences,
-  replaceUniqueValues,
-} from './travel-keys.ts';
+import { insertKeys, isReferenced, replaceKeys } from './travel-keys.ts';
 import { readTravelPage, readTravelPageFrom } from './travel-pages.ts';
 import { findResources, type ReadResources, resourceReader, travelReads } from './travel-queries.ts';
 import { saveSecret } from './travel-secrets.ts';
@@ -49,7 +40,7 @@ export function travelStore(
   const { db, dialect, transaction } = database;
   const deps = {
     encryption,
-    numbers: new InsertionNumbers(random),
+    nextNumber: insertionNumbers(random),
     slots: dialect.counterSlots,
     readShared: resourceReader(dialect.shareRows),
     readLocked: resourceReader(dialect.lockRows),
@@ -62,7 +53,7 @@ export function travelStore(
         ? readDeliveryPageFrom(db, query, edge)
         : readTravelPageFrom(db, query, edge),
     write: (types, work) =>
-      repeatConflicts(database, deps.numbers, async (tx) => {
+      repeatConflicts(database, async (tx) => {
         await lockTypes(tx, types);
         const context = { ...deps, counts: new CountChanges(), appended: [], tx };
         const result = await work(travelWrites(context));
@@ -83,16 +74,14 @@ const MAX_RUNS = 3;
  */
 async function repeatConflicts<T>(
   { transaction, dialect }: Database,
-  numbers: InsertionNumbers,
   work: (tx: Transaction<Tables>) => Promise<T>,
 ): Promise<T> {
   for (let run = 1; ; run++) {
     try {
       return await transaction(work);
     } catch (error) {
-      const isDuplicate = dialect.isDuplicate(error);
-      if (run === MAX_RUNS || !(isDuplicate || dialect.isReferenceViolation(error))) throw error;
-      if (isDuplicate) numbers.skip();
+      const isConflict = dialect.isDuplicate(error) || dialect.isReferenceViolation(error);
+      if (run === MAX_RUNS || !isConflict) throw error;
     }
   }
 }
@@ -101,7 +90,7 @@ async function repeatConflicts<T>(
 interface WriteContext {
   tx: Transaction<Tables>;
   encryption: Encryption;
-  numbers: InsertionNumbers;
+  nextNumber: ReturnType<typeof insertionNumbers>;
   /** The number of counters of each list. */
   slots: number;
   readShared: ReadResources;
@@ -132,24 +121,20 @@ function travelWrites(context: WriteContext): TravelTransaction {
 }
 
 async function insertResource(
-  { tx, numbers, counts }: WriteContext,
+  { tx, nextNumber, counts }: WriteContext,
   { type, id, parentId, createdAt, doc }: StoredResource,
   keys: IndexKeys,
 ): Promise<{ taken: string } | undefined> {
-  const seq = numbers.next(createdAt);
+  const seq = nextNumber(createdAt);
   const archived = Number(keys.archived);
   const row = { type, id, parent_id: parentId, created_at: createdAt, seq, archived };
   await tx
     .insertInto('travel_resource')
     .values({ ...row, doc: toJson(doc) })
     .execute();
-  const clash = await addUniqueValues(tx, row, keys.unique);
-  if (clash) return clash;
-  await addIndexRows(tx, row, keys.index);
-  await addReferences(tx, row, keys.references);
   counts.add({ type, list: parentId, archived }, 1);
   countIndexed(counts, type, keys, 1);
-  return undefined;
+  return insertKeys(tx, row, keys);
 }
 
 /** Counted indexes are counted without regard to `archived`. */
@@ -157,7 +142,6 @@ function countIndexed(counts: CountChanges, type: string, { index }: IndexKeys, 
   for (const { name, counted } of index) if (counted) counts.add({ type, list: name, archived: 0 }, by);
 }
 
-/** Writes only those index rows, unique values and references that change. */
 async function replaceResource(
   { tx, counts }: WriteContext,
   { type, id, parentId, doc }: StoredResource,
@@ -172,17 +156,11 @@ async function replaceResource(
     .returning(['seq', 'created_at'])
     .executeTakeFirst();
   if (!stored) throw new Error(`there is no ${type} to replace`);
-  const isMoved = keys.archived !== before.archived;
-  if (isMoved) {
-    counts.add({ type, list: parentId, archived: Number(before.archived) }, -1);
-    counts.add({ type, list: parentId, archived }, 1);
-  }
+  counts.add({ type, list: parentId, archived: Number(before.archived) }, -1);
+  counts.add({ type, list: parentId, archived }, 1);
   countIndexed(counts, type, before, -1);
   countIndexed(counts, type, keys, 1);
-  const row = { type, id, parent_id: parentId, archived, ...stored };
-  await replaceIndexRows(tx, row, { ...difference(before.index, keys.index), isMoved });
-  await replaceReferences(tx, row, difference(before.references, keys.references));
-  return replaceUniqueValues(tx, row, difference(before.unique, keys.unique));
+  return replaceKeys(tx, { type, id, parent_id: parentId, archived, ...stored }, keys);
 }
 
 /** Foreign keys delete the index rows, unique values and references of the resource. */
