@@ -21,7 +21,6 @@ import {
   type ScimTokens,
   usedAssertions,
 } from '../store/credentials/credentials.ts';
-import type { TokenUses } from '../store/credentials/token-uses.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { EmbeddedTravel } from './embedded.ts';
 
@@ -29,7 +28,6 @@ interface AccessDeps {
   settings: Settings;
   database: Database;
   tokens: ScimTokens;
-  tokenUses: Pick<TokenUses, 'note'>;
   embedded: EmbeddedTravel | undefined;
   log: Logger;
   limit: FailureLimit;
@@ -67,12 +65,7 @@ export function refusalDeps(
  * scimTokenEnv), from the store ("tokens create"), or from /oauth/token.
  */
 export function scimAuthenticator(
-  {
-    settings,
-    database,
-    tokens,
-    tokenUses,
-  }: Pick<AccessDeps, 'settings' | 'database' | 'tokens' | 'tokenUses'>,
+  { settings, database, tokens, log }: Pick<AccessDeps, 'settings' | 'database' | 'tokens' | 'log'>,
   isServed: (connection: string) => boolean,
 ): (token: string) => Promise<Access | undefined> {
   const fromEnvironment = new Map(
@@ -81,6 +74,7 @@ export function scimAuthenticator(
     ),
   );
   const accessTokens = oauthAccessTokens(database);
+  const noteUse = useRecorder(tokens, log);
   const findAccessToken = async (hash: string) => {
     const found = await accessTokens.findActive(hash, Date.now());
     if (found?.grant.kind !== 'scim') return undefined;
@@ -90,7 +84,7 @@ export function scimAuthenticator(
     const now = Date.now();
     const token = await tokens.findActive(hash, now);
     if (!token) return undefined;
-    tokenUses.note(token.id, now);
+    noteUse(token.id, now);
     return { connection: token.connection, credential: `token:${token.id}` };
   };
   return async (token) => {
@@ -98,6 +92,21 @@ export function scimAuthenticator(
     const access =
       fromEnvironment.get(hash) ?? (await findStoredToken(hash)) ?? (await findAccessToken(hash));
     return access && isServed(access.connection) ? access : undefined;
+  };
+}
+
+/** The last use of a token is written at most once per interval, in milliseconds. */
+const RECORD_USE_EVERY_MS = 30_000;
+
+/** Returns a function that records the use of a token. No request waits for it. */
+function useRecorder(tokens: ScimTokens, log: Logger): (id: string, now: number) => void {
+  const recorded = new Map<string, number>();
+  return (id, now) => {
+    if (Math.abs(now - (recorded.get(id) ?? 0)) < RECORD_USE_EVERY_MS) return;
+    recorded.set(id, now);
+    tokens.recordUse(id, now).catch((error: unknown) => {
+      log.warn({ err: error }, 'the last use of a token could not be saved');
+    });
   };
 }
 

@@ -20,7 +20,6 @@ import { leaseDuration } from '../provisioning/calls/lease.ts';
 import { ensureConnection } from '../store/connections.ts';
 import { type ScimTokens, scimTokens } from '../store/credentials/credentials.ts';
 import { currentEncryptionKey, encryption, previousEncryptionKey } from '../store/credentials/encryption.ts';
-import { type TokenUses, writeTokenUses } from '../store/credentials/token-uses.ts';
 import { peopleSummaries } from '../store/identities/people-summaries.ts';
 import { type ProvisioningStore, provisioningStore } from '../store/provisioning-store.ts';
 import { joinReplicas, type LiveReplicas, sharedClock } from '../store/queues/live-replicas.ts';
@@ -93,7 +92,6 @@ export interface ServerDeps {
   live: LiveReplicas;
   restoreWatch: RestoreWatch;
   tokens: ScimTokens;
-  tokenUses: TokenUses;
   embedded: EmbeddedTravel | undefined;
   refusals: ReturnType<typeof refusalDeps>;
   http: HttpDeps;
@@ -198,8 +196,6 @@ async function openStores(
   });
   if (embedded) registerWebhookGauges(metrics, database, runtime.wallClock);
   const tokens = scimTokens(database);
-  const tokenUses = writeTokenUses({ tokens, wait: runtime.wait, log });
-  started.push(tokenUses);
   const lines = sumUpStrangers(strangerClock, log);
   const signIns = openSignIns({
     ...{ database, passwordCosts, clock: strangerClock, wallClock: runtime.wallClock, log },
@@ -208,7 +204,7 @@ async function openStores(
   started.push(lines, signIns);
   return {
     ...{ settings, log, runtime, database, writes, store, embedded, refusals, embeddedChanges, recorder },
-    ...{ restoreWatch, tokens, tokenUses, signIns, passwordCosts },
+    ...{ restoreWatch, tokens, signIns, passwordCosts },
     http: { ...http, strangerLines: lines.quota, tracing: tracing?.tracing },
   };
 }

@@ -40,8 +40,8 @@ export interface ScimTokens {
   revoke(id: string, now: number): Promise<boolean>;
   /** The token with this hash and its connection; undefined if the token is unknown, expired or revoked. */
   findActive(hash: string, now: number): Promise<Pick<ScimToken, 'id' | 'connection'> | undefined>;
-  /** Records when tokens were used last, by their ids. A later use, which another replica recorded, stays. */
-  recordUses(uses: ReadonlyMap<string, number>): Promise<void>;
+  /** Records when a token was used. A later use, which another replica recorded, stays. */
+  recordUse(id: string, now: number): Promise<void>;
 }
 
 /** Returns the SCIM token store of a database. */
@@ -67,19 +67,15 @@ export function scimTokens({ db, scopeOf, transaction }: Database): ScimTokens {
       const [row] = (await tokenByHash(db, { hash, now })).rows;
       return row && { id: row.id, connection: row.connection_id };
     },
-    recordUses: async (uses) => {
-      // In the order of the ids: replicas that update the same rows then wait for each other, without a deadlock.
-      const inOrder = [...uses].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    recordUse: async (id, now) => {
       await transaction(
-        async (tx) => {
-          for (const [id, at] of inOrder)
-            await tx
-              .updateTable('token')
-              .set({ last_used_at: at })
-              .where('id', '=', id)
-              .where((token) => token.or([token('last_used_at', 'is', null), token('last_used_at', '<', at)]))
-              .execute();
-        },
+        (tx) =>
+          tx
+            .updateTable('token')
+            .set({ last_used_at: now })
+            .where('id', '=', id)
+            .where((token) => token.or([token('last_used_at', 'is', null), token('last_used_at', '<', now)]))
+            .execute(),
         { durable: false },
       );
     },

@@ -72,19 +72,11 @@ export function describeTokens(open: OpenDatabase): void {
   it('the latest use of each token is listed, whichever replica recorded it last', async () => {
     const store = scimTokens((await fixture(open)).database);
     for (const id of ['1', '2', '3']) await store.create({ ...token, id, hash: `h${id}` });
-    await store.recordUses(
-      new Map([
-        ['3', NOW + 9],
-        ['1', NOW + 1],
-        ['of a deleted connection', NOW],
-      ]),
-    );
-    await store.recordUses(
-      new Map([
-        ['3', NOW + 8],
-        ['1', NOW + 2],
-      ]),
-    );
+    await store.recordUse('3', NOW + 9);
+    await store.recordUse('1', NOW + 1);
+    await store.recordUse('of a deleted connection', NOW);
+    await store.recordUse('3', NOW + 8);
+    await store.recordUse('1', NOW + 2);
     const uses = (await store.list()).map(({ id, lastUsedAt }) => [id, lastUsedAt]);
     expect(uses).toEqual([
       ['1', NOW + 2],
