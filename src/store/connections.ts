@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type { ConnectionMode } from '../model/policies.ts';
 import { inScope, type Scope } from './connection-scopes.ts';
-import { markWaitersDirty } from './identities/delete-identities.ts';
 import { countGroups, countIdentities, readCounter } from './lists/list-counters.ts';
 import { readOwnTravelId } from './queues/background-tasks.ts';
+import { markWaitersDirty } from './queues/reconcile-queue.ts';
 import { countServers } from './queues/replicas.ts';
 import type { Database } from './sql/database.ts';
 import type { Dialect } from './sql/dialect.ts';
@@ -249,6 +249,7 @@ async function deleteIdentitiesBatch(tx: Kysely<Tables>, scope: Scope): Promise<
     removed.map((before) => ({ before })),
   );
   const addresses = removed.flatMap((row) => [row.travel_email_key, row.creating_key]);
-  await markWaitersDirty(tx, scope.account, [...new Set(addresses.filter((key) => key !== null))]);
+  const keys = [...new Set(addresses.filter((key) => key !== null))];
+  await markWaitersDirty(tx, scope.account, { keys, now: 0 });
   return removed.length;
 }

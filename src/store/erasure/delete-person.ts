@@ -1,10 +1,11 @@
 import type { ExpressionBuilder, Selectable } from 'kysely';
 import type { Identity } from '../../model/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
-import { deleteDepartures, markWaitersDirty, removeFromGroups } from '../identities/delete-identities.ts';
+import { deleteDepartures, removeFromGroups } from '../identities/delete-identities.ts';
 import { recordErasedTraveler } from '../identities/erased-travelers.ts';
 import { desiredColumns, findingsColumns } from '../identities/identity-row.ts';
 import { countIdentities } from '../lists/list-counters.ts';
+import { markWaitersDirty } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
@@ -73,7 +74,10 @@ export async function deletePerson(
     if (!row) return false;
     await countIdentities(tx, scope, [{ before: row }]);
     await deleteDepartures(tx, scope, [id, row.travel_id]);
-    await markWaitersDirty(tx, account, [row.travel_email_key ?? '', row.creating_key ?? '']);
+    await markWaitersDirty(tx, account, {
+      keys: [row.travel_email_key ?? '', row.creating_key ?? ''],
+      now: 0,
+    });
   }
   return true;
 }

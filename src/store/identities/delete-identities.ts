@@ -3,6 +3,7 @@ import type { Identity } from '../../model/identity.ts';
 import type { Retention } from '../../model/store-ports.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { countIdentities } from '../lists/list-counters.ts';
+import { markDirty, markWaitersDirty } from '../queues/reconcile-queue.ts';
 import type { Database } from '../sql/database.ts';
 import { batches, compiledQuery } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -108,7 +109,7 @@ export async function deleteUnclaimedOf(
   const scope = { account, connection };
   for (const { id } of rows.filter((row) => row.connection_id === connection))
     if (await moveToHeir(tx, scope, { id, heir: { id: keep } }))
-      await updateToDue(tx).where(inScope(scope)).where('id', '=', keep).execute();
+      await markDirty(tx, scope, { ids: [keep], now: 0 });
   const ids = rows.map(({ id }) => id);
   await deleteUnclaimed(tx, (row) =>
     row.and([row('account', '=', account), row('travel_id', '=', travelId), row('id', 'in', ids)]),
@@ -246,29 +247,8 @@ async function expireTombstones(
     expired.flatMap(({ id, travel_id }) => [id, travel_id]),
   );
   const freed = expired.flatMap(({ travel_email_key: key }) => key ?? []);
-  await markWaitersDirty(tx, scope.account, [...new Set(freed)]);
+  await markWaitersDirty(tx, scope.account, { keys: [...new Set(freed)], now: 0 });
   return expired.length;
-}
-
-/**
- * Marks the identities dirty that wait for one of these addresses, and those without a traveler that could take one of them, because it is
- * their userName. The addresses are given by search key.
- */
-export async function markWaitersDirty(tx: Kysely<Tables>, account: string, keys: string[]): Promise<void> {
-  if (keys.length === 0) return;
-  const waiting = updateToDue(tx).where('account', '=', account);
-  await waiting.where('waiting_for', 'in', keys).execute();
-  await waiting
-    .where('waiting_for', 'is not', null)
-    .where('travel_id', 'is', null)
-    .where('user_name_key', 'in', keys)
-    .execute();
-}
-
-function updateToDue(tx: Kysely<Tables>) {
-  return tx
-    .updateTable('identity')
-    .set((row) => ({ state: 'dirty', next_attempt_at: 0, revision: row('revision', '+', 1) }));
 }
 
 /**

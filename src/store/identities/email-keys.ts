@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { type Scope, scopeColumns } from '../connection-scopes.ts';
 import { compiledInsert, compiledQuery } from '../sql/queries.ts';
 import { contactKeys } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -46,30 +46,3 @@ const deleteKey = compiledQuery((db, key: Tables['identity_email']) =>
     .where('identity_id', '=', key.identity_id)
     .where('email_key', '=', key.email_key),
 );
-
-/** Replaces the email keys of an identity, if they have changed. */
-export async function replaceEmailKeys(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  { id, desired }: EmailOwner,
-): Promise<void> {
-  const ofIdentity = tx
-    .selectFrom('identity_email')
-    .select('email_key')
-    .where(inScope(scope))
-    .where('identity_id', '=', id);
-  const before = (await ofIdentity.execute()).map(({ email_key }) => email_key);
-  const after = new Set(contactKeys(desired));
-  if (before.length === after.size && before.every((key) => after.has(key))) return;
-  if (before.length > 0)
-    await tx
-      .deleteFrom('identity_email')
-      .where(inScope(scope))
-      .where('identity_id', '=', id)
-      .where('email_key', 'in', before)
-      .execute();
-  await insertKeys(
-    tx,
-    [...after].map((key) => ({ ...scopeColumns(scope), identity_id: id, email_key: key })),
-  );
-}

@@ -14,14 +14,20 @@ export function references(database: Database): References {
   const { db, transaction, scopeOf, dialect } = database;
   return {
     findRows: (connection, id) => readReferences(db, { ...scopeOf(connection), id }),
-    save: (connection, id, rows) => saveReferences(database, { ...scopeOf(connection), id }, rows),
+    save: async (connection, id, rows) => {
+      const owner = { ...scopeOf(connection), id };
+      if (isDeepStrictEqual(await readReferences(db, owner), rows)) return;
+      await transaction((tx) => saveReferences(tx, dialect, { owner, rows }), { durable: false });
+    },
     update: (connection, id, decide) =>
       transaction(
         async (tx) => {
           // The decision depends on the references of others, which must not change meanwhile.
           const owner = { ...scopeOf(connection), id };
           await lockConnection(tx, dialect, owner);
-          return updateReferences(tx, dialect, { owner, decide });
+          const rows = await decide((other) => readReferences(tx, { ...owner, id: other }));
+          await saveReferences(tx, dialect, { owner, rows });
+          return rows;
         },
         { durable: false },
       ),
@@ -60,36 +66,15 @@ async function readReferences(db: Kysely<Tables>, owner: ScopedId): Promise<Refe
   }));
 }
 
-/** Saves references. Most reconciliations do not change them; then nothing is written. */
-async function saveReferences(database: Database, owner: ScopedId, rows: ReferenceRow[]): Promise<void> {
-  const { db, dialect, transaction } = database;
-  if (isDeepStrictEqual(await readReferences(db, owner), rows)) return;
-  await transaction((tx) => replaceReferenceRows(tx, dialect, { owner, rows }), { durable: false });
-}
-
-interface Decision {
-  owner: ScopedId;
-  decide: Parameters<References['update']>[2];
-}
-
-async function updateReferences(
-  tx: Kysely<Tables>,
-  dialect: Dialect,
-  { owner, decide }: Decision,
-): Promise<ReferenceRow[]> {
-  const rows = await decide((id) => readReferences(tx, { ...owner, id }));
-  if (!isDeepStrictEqual(await readReferences(tx, owner), rows))
-    await replaceReferenceRows(tx, dialect, { owner, rows });
-  return rows;
-}
-
-/** If the identity was erased meanwhile, saves no references. */
-async function replaceReferenceRows(
+/** Most reconciliations change no references; then nothing is written. If the identity was erased meanwhile, saves none. */
+async function saveReferences(
   tx: Kysely<Tables>,
   dialect: Dialect,
   { owner, rows }: { owner: ScopedId; rows: ReferenceRow[] },
 ): Promise<void> {
-  if (!(await lockIdentity(tx, dialect, owner))) return;
+  if (isDeepStrictEqual(await readReferences(tx, owner), rows)) return;
+  const identity = tx.selectFrom('identity').select('id').where(inScope(owner)).where('id', '=', owner.id);
+  if (!(await dialect.lockValues(identity).executeTakeFirst())) return;
   await tx
     .deleteFrom('identity_reference')
     .where(inScope(owner))
@@ -110,10 +95,4 @@ async function replaceReferenceRows(
       })),
     )
     .execute();
-}
-
-/** Lets the writers of what belongs to an identity queue. Returns false if there is no such identity. */
-export async function lockIdentity(tx: Kysely<Tables>, dialect: Dialect, key: ScopedId): Promise<boolean> {
-  const identity = tx.selectFrom('identity').select('id').where(inScope(key)).where('id', '=', key.id);
-  return (await dialect.lockValues(identity).executeTakeFirst()) !== undefined;
 }

@@ -9,7 +9,7 @@ import { batches, compiledInsert, parseJson } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { deleteLinkedElsewhere } from './delete-identities.ts';
-import { insertEmailKeys, replaceEmailKeys } from './email-keys.ts';
+import { insertEmailKeys, updateEmailKeys } from './email-keys.ts';
 import { findErasedTravelers } from './erased-travelers.ts';
 import { laterSeenAt } from './identity-changes.ts';
 import { desiredColumns, observedColumns, toRow } from './identity-row.ts';
@@ -257,7 +257,7 @@ async function refreshIdentity(
     .where('version', '=', before.version)
     .executeTakeFirst();
   if (!isRefreshed || numUpdatedRows === 0n) return;
-  await replaceEmailKeys(tx, scope, { id: before.id, desired });
+  await updateEmailKeys(tx, scope, { id: before.id, desired, before: parseJson(before.desired) });
   if (before.active === changes.active) return;
   const counted = { ...before, claimed: 0 } as const;
   await countIdentities(tx, scope, [{ before: counted, now: { ...counted, active: changes.active } }]);

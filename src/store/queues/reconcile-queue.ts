@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
-import { LONGEST_CHECK_DELAY_MS } from '../../model/identity.ts';
+import { type Identity, LONGEST_CHECK_DELAY_MS } from '../../model/identity.ts';
 import type { ReconcileQueue } from '../../model/store-ports.ts';
 import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
@@ -30,18 +30,8 @@ export function reconcileQueue({ db, scopeOf }: Database): ReconcileQueue {
         .where((row) => row.not(isRetryScheduled(row, now)))
         .execute();
     },
-    markEmailWaitersDirty: async (account, email, now, except) => {
-      const key = caseFoldedKey(email);
-      const all = updateToDirty(db, now).where('account', '=', account);
-      const waiting = except
-        ? all.where((row) =>
-            row.not(row.and([row('connection_id', '=', except.connection), row('id', '=', except.id)])),
-          )
-        : all;
-      await waiting.where('waiting_for', '=', key).execute();
-      // Identities that wait for another address may have this one meanwhile, if it is their userName.
-      await waiting.where('waiting_for', 'is not', null).where('user_name_key', '=', key).execute();
-    },
+    markEmailWaitersDirty: (account, email, now, except) =>
+      markWaitersDirty(db, account, { keys: [caseFoldedKey(email)], now, except }),
     markAllEmailWaitersDirty: async (account, now) => {
       await updateToDirty(db, now)
         .where('account', '=', account)
@@ -67,6 +57,30 @@ export async function markDirty(
 ): Promise<void> {
   for (const batch of batches(ids))
     await updateToDirty(db, now).where(inScope(scope)).where('id', 'in', batch).execute();
+}
+
+/**
+ * Marks the identities dirty that wait for one of these addresses, given by search key, and those that wait for another one and may have
+ * one of these meanwhile, because it is their userName. The identity `except` stays as it is.
+ */
+export async function markWaitersDirty(
+  db: Kysely<Tables>,
+  account: string,
+  {
+    keys,
+    now,
+    except,
+  }: { keys: string[]; now: number; except?: Pick<Identity, 'connection' | 'id'> | undefined },
+): Promise<void> {
+  if (keys.length === 0) return;
+  const all = updateToDirty(db, now).where('account', '=', account);
+  const waiting = except
+    ? all.where((row) =>
+        row.not(row.and([row('connection_id', '=', except.connection), row('id', '=', except.id)])),
+      )
+    : all;
+  await waiting.where('waiting_for', 'in', keys).execute();
+  await waiting.where('waiting_for', 'is not', null).where('user_name_key', 'in', keys).execute();
 }
 
 /**
