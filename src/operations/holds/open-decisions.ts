@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { holdAnswers, holdCauses } from '../../model/identity.ts';
 import type { AuditLog } from '../../store/credentials/audit-log.ts';
-import type { DecisionProgress } from '../../store/queues/decided-people.ts';
+import type { DecisionProgress } from '../../store/queues/hold-decisions.ts';
 import type { Holds } from '../../store/queues/holds.ts';
 
 /** A decision is looked for during this time, in milliseconds. */

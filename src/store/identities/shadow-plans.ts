@@ -3,7 +3,7 @@ import type { Decision, HoldCause, Identity } from '../../model/identity.ts';
 import type { PersonPlace } from '../../model/people.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
-import { batches, toJson, yieldToEventLoop } from '../sql/queries.ts';
+import { batches, groupByVersion, toJson, yieldToEventLoop } from '../sql/queries.ts';
 import type { IdentityTable, Tables } from '../sql/tables.ts';
 import { creatingColumns, toIdentity } from './identity-row.ts';
 
@@ -44,9 +44,14 @@ export function shadowPlans(database: Database) {
       after: PersonPlace | undefined,
       limit = PAGE,
     ): Promise<PlannedPage> => {
-      const page = await readPage(db, { scope: scopeOf(connection), after, limit });
+      const place = after ? sql`and (user_name_key, id) > (${after.key}, ${after.id})` : sql``;
+      const { rows } = await sql<IdentityTable>`
+        select * from identity where ${inScope(scopeOf(connection))}
+          and (claimed = 0 or deleted_at is null or state <> 'synced') ${place}
+        order by user_name_key, id limit ${sql.lit(limit)}`.execute(db);
       await yieldToEventLoop();
-      return page;
+      const last = rows.length === limit ? rows.at(-1) : undefined;
+      return { people: rows.map(toIdentity), next: last && { key: last.user_name_key ?? '', id: last.id } };
     },
   };
 }
@@ -58,26 +63,25 @@ export function shadowPlans(database: Database) {
 export async function approvePlans(
   tx: Kysely<Tables>,
   scope: Scope,
-  { people, ...approval }: PlanApproval,
+  { people, cause, now, by }: PlanApproval,
 ): Promise<number> {
+  const author = by === undefined ? {} : { by };
   let approved = 0;
-  for (const [version, ids] of groupByVersion(people))
-    for (const batch of batches(ids))
-      approved += await saveApproval(tx, scope, { ...approval, version, ids: batch });
+  for (const [version, ids] of groupByVersion(people)) {
+    const decision: Decision = { cause, answer: 'approved', version, ...author, at: now };
+    for (const batch of batches(ids)) {
+      const { numUpdatedRows } = await tx
+        .updateTable('identity')
+        .set((row) => ({ decision: toJson(decision), revision: row('revision', '+', 1) }))
+        .where(inScope(scope))
+        .where('id', 'in', batch)
+        .where('version', '=', version)
+        .where('decision', '=', '')
+        .executeTakeFirst();
+      approved += Number(numUpdatedRows);
+    }
+  }
   return approved;
-}
-
-async function readPage(
-  db: Kysely<Tables>,
-  { scope, after, limit }: { scope: Scope; after: PersonPlace | undefined; limit: number },
-): Promise<PlannedPage> {
-  const place = after ? sql`and (user_name_key, id) > (${after.key}, ${after.id})` : sql``;
-  const { rows } = await sql<IdentityTable>`
-    select * from identity where ${inScope(scope)}
-      and (claimed = 0 or deleted_at is null or state <> 'synced') ${place}
-    order by user_name_key, id limit ${sql.lit(limit)}`.execute(db);
-  const last = rows.length === limit ? rows.at(-1) : undefined;
-  return { people: rows.map(toIdentity), next: last && { key: last.user_name_key ?? '', id: last.id } };
 }
 
 /**
@@ -104,33 +108,4 @@ export async function reserveAddress(
         and other.claimed = 1 and (other.creating_key = ${key} or other.travel_email_key = ${key}))`,
     )
     .execute();
-}
-
-/** Most people have the same version, so that one statement updates many of them. */
-function groupByVersion(people: PlanApproval['people']): Map<number, string[]> {
-  const groups = new Map<number, string[]>();
-  for (const { id, version } of people) {
-    const ids = groups.get(version) ?? [];
-    groups.set(version, ids);
-    ids.push(id);
-  }
-  return groups;
-}
-
-async function saveApproval(
-  tx: Kysely<Tables>,
-  scope: Scope,
-  { cause, version, ids, now, by }: Omit<PlanApproval, 'people'> & { version: number; ids: string[] },
-): Promise<number> {
-  const author = by === undefined ? {} : { by };
-  const decision: Decision = { cause, answer: 'approved', version, ...author, at: now };
-  const { numUpdatedRows } = await tx
-    .updateTable('identity')
-    .set((row) => ({ decision: toJson(decision), revision: row('revision', '+', 1) }))
-    .where(inScope(scope))
-    .where('id', 'in', ids)
-    .where('version', '=', version)
-    .where('decision', '=', '')
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
 }

@@ -1,10 +1,10 @@
-import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely';
 import type { VersionOfPerson } from '../../model/holds.ts';
-import type { Decision, HoldCause } from '../../model/identity.ts';
+import type { Decision, HoldCause, IdentityState } from '../../model/identity.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { relistStrangers } from '../identities/relist-strangers.ts';
 import type { Database } from '../sql/database.ts';
-import { batches, parseJson, toJson } from '../sql/queries.ts';
+import { batches, groupByVersion, parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 
 /** Held people: of all connections without a scope, and for any cause without a cause. */
@@ -13,14 +13,20 @@ export interface HoldQuery {
   cause?: HoldCause | undefined;
 }
 
-/** Selects held people, including those with a decision. */
-export function selectHeld(db: Kysely<Tables>, { scope, cause }: HoldQuery) {
-  const all = db
-    .selectFrom('identity')
-    .where('hold_cause', 'is not', null)
-    .where((row) => row.not(hasReturned(row)));
+/** Selects the held people about whose hold no admin has decided. */
+export function selectUndecided(db: Kysely<Tables>, { scope, cause }: HoldQuery) {
+  const all = db.selectFrom('identity').where(isUndecided);
   const ofConnection = scope === undefined ? all : all.where(inScope(scope));
   return cause === undefined ? ofConnection : ofConnection.where('hold_cause', '=', cause);
+}
+
+/** A decision about another cause, or an earlier version, is void. The JSON of a decision begins with cause, answer and version. */
+function isUndecided(row: ExpressionBuilder<Tables, 'identity'>) {
+  return row.and([
+    row('hold_cause', 'is not', null),
+    sql<SqlBool>`replace(decision, '}', ',') not like '{"cause":"' || hold_cause || '","answer":"%","version":' || version || ',%'`,
+    row.not(hasReturned(row)),
+  ]);
 }
 
 /**
@@ -40,19 +46,6 @@ function hasReturned(row: ExpressionBuilder<Tables, 'identity'>) {
   ]);
 }
 
-export interface DecisionColumns {
-  version: number;
-  decision: string;
-  hold_cause: string | null;
-}
-
-/** True if the admin's decision is about the current hold. A later write of the IdP makes the decision void. */
-export function isDecided({ version, decision, hold_cause }: DecisionColumns): boolean {
-  if (decision === '') return false;
-  const { cause, version: about } = parseJson<{ cause: string; version: number }>(decision);
-  return cause === hold_cause && about === version;
-}
-
 /** A decision, and the connection that it is about. */
 export interface DecisionRequest {
   scope: Scope;
@@ -62,90 +55,83 @@ export interface DecisionRequest {
   by: string | undefined;
 }
 
-/** Finds all held people without a decision. */
-export async function findUndecided(db: Kysely<Tables>, query: HoldQuery): Promise<VersionOfPerson[]> {
-  const held = await selectHeld(db, query).select(['id', 'version', 'decision', 'hold_cause']).execute();
-  return held.filter((row) => !isDecided(row)).map(({ id, version }) => ({ id, version }));
-}
-
 /** Versions of people who are held for a cause. */
 export interface DecidedSelection {
   cause: HoldCause;
   people: readonly VersionOfPerson[];
 }
 
-type DecidedRow = DecisionColumns & { id: string };
-
 /** Saves the decision about these versions of people in batches, one transaction each. People who are no longer held are skipped. */
 export async function decideVersions(
   { transaction }: Database,
-  request: DecisionRequest,
+  { scope, answer, now, by }: DecisionRequest,
   { cause, people }: DecidedSelection,
 ): Promise<number> {
-  const versions = new Map(people.map(({ id, version }) => [id, version]));
   let decided = 0;
-  for (const batch of batches([...versions.keys()])) {
-    decided += await transaction(async (tx) => {
-      const rows = await selectHeld(tx, { scope: request.scope })
-        .select(['id', 'version', 'decision', 'hold_cause'])
-        .where('id', 'in', batch)
-        .execute();
-      const selected = rows.filter(
-        (row) => row.hold_cause === cause && versions.get(row.id) === row.version && !isDecided(row),
-      );
-      let updated = 0;
-      for (const alike of groupAlike(selected)) updated += await writeDecision(tx, request, alike);
-      return updated;
-    });
-  }
+  const author = by === undefined ? {} : { by };
+  for (const [version, ids] of groupByVersion(people))
+    for (const batch of batches(ids))
+      decided += await transaction(async (tx) => {
+        const updated = await tx
+          .updateTable('identity')
+          .set((row) => ({
+            decision: toJson({ cause, answer, version, ...author, at: now }),
+            decided_at: now,
+            state: 'dirty',
+            next_attempt_at: now,
+            revision: row('revision', '+', 1),
+          }))
+          .where(inScope(scope))
+          .where('id', 'in', batch)
+          .where('version', '=', version)
+          .where('hold_cause', '=', cause)
+          .where(isUndecided)
+          .returning('id')
+          .execute();
+        const updatedIds = updated.map(({ id }) => id);
+        if (answer === 'discarded' && updatedIds.length > 0) await relistStrangers(tx, scope, updatedIds);
+        return updatedIds.length;
+      });
   return decided;
 }
 
-/** The people whose rows get the same decision or approval. Most have the same version, so that one statement updates many of them. */
-function groupAlike(rows: DecidedRow[]): DecidedRow[][] {
-  const groups = new Map<string, DecidedRow[]>();
-  for (const row of rows) {
-    const key = JSON.stringify([row.version, row.hold_cause, row.decision]);
-    const alike = groups.get(key) ?? [];
-    groups.set(key, alike);
-    alike.push(row);
-  }
-  return [...groups.values()];
+/** How far a decision about held changes is carried out. */
+export interface DecisionProgress {
+  /** The number of people who are reconciled because of the decision. */
+  people: number;
+  /** The number of them who are not reconciled yet. */
+  left: number;
 }
 
-/** Another writer may have changed a row since it was read: that row is left out. */
-async function writeDecision(
-  tx: Kysely<Tables>,
-  { scope, answer, now, by }: DecisionRequest,
-  alike: DecidedRow[],
-): Promise<number> {
-  const [first] = alike;
-  if (!first) return 0;
-  const { version, hold_cause: cause, decision } = first;
-  const { numUpdatedRows } = await tx
-    .updateTable('identity')
-    .set((row) => ({
-      decision: toJson({ cause, answer, version, ...(by === undefined ? {} : { by }), at: now }),
-      decided_at: now,
-      state: 'dirty',
-      next_attempt_at: now,
-      revision: row('revision', '+', 1),
-    }))
-    .where(inScope(scope))
-    .where(
-      'id',
-      'in',
-      alike.map(({ id }) => id),
-    )
-    .where('version', '=', version)
-    .where('hold_cause', '=', cause)
-    .where('decision', '=', decision)
-    .executeTakeFirst();
-  if (answer === 'discarded')
-    await relistStrangers(
-      tx,
-      scope,
-      alike.map(({ id }) => id),
-    );
-  return Number(numUpdatedRows);
+/** Returns the store of the people whom a decision was about, unless they have a later one. */
+export function decidedPeople({ db, scopeOf }: Database) {
+  const selectDecided = (connection: string, at: number) =>
+    db
+      .selectFrom('identity')
+      .where(inScope(scopeOf(connection)))
+      .where('decided_at', '=', at);
+  return {
+    /** Counts how far the decision is carried out that was made at this time. */
+    readProgress: async (connection: string, at: number): Promise<DecisionProgress> => {
+      const states = await selectDecided(connection, at)
+        .select((row) => ['state', row.fn.countAll<number>().as('count')])
+        .groupBy('state')
+        .execute();
+      const sum = (rows: typeof states) => rows.reduce((total, { count }) => total + Number(count), 0);
+      return { people: sum(states), left: sum(states.filter(({ state }) => state === 'dirty')) };
+    },
+    /** Lists the people of the decision that was made at this time, in the order of their ids. */
+    listDecided: async (
+      connection: string,
+      at: number,
+      { after, limit }: { after: string; limit: number },
+    ) => {
+      const page = selectDecided(connection, at).where('id', '>', after).orderBy('id').limit(limit);
+      const rows = await page.select(['id', 'desired', 'state']).execute();
+      return rows.map(({ id, desired, state }) => ({
+        ...{ id, state: state as IdentityState }, // The column contains only states of identities.
+        userName: String(parseJson<{ userName?: unknown }>(desired).userName),
+      }));
+    },
+  };
 }

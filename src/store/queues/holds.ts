@@ -1,23 +1,18 @@
 import type { Kysely } from 'kysely';
-import type { HeldPerson, HoldCount, RequestedChanges } from '../../model/holds.ts';
+import type { HeldPerson, HoldCount, RequestedChanges, VersionOfPerson } from '../../model/holds.ts';
 import type { Decision, HoldCause } from '../../model/identity.ts';
 import type { SafetyValve } from '../../model/policies.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
-import { decidedPeople } from './decided-people.ts';
 import {
   type DecidedSelection,
-  type DecisionColumns,
+  decidedPeople,
   decideVersions,
-  findUndecided,
   type HoldQuery,
-  isDecided,
-  selectHeld,
+  selectUndecided,
 } from './hold-decisions.ts';
 import { countDepartureIfAllowed } from './safety-valve.ts';
-
-const PAGE = 500;
 
 /** Selects held people. The page begins after one of them. */
 interface HeldPeopleQuery {
@@ -47,8 +42,10 @@ export function holds(database: Database) {
     /** Counts the people whose held change has no decision yet by the change that the IdP requested. */
     countRequestedChanges: () => countRequestedChanges(db),
     /** Returns all people of one group whose held change has no decision yet, with the version that a decision applies to. */
-    findUndecided: (connection: string, cause: HoldCause) =>
-      findUndecided(db, { scope: scopeOf(connection), cause }),
+    findUndecided: (connection: string, cause: HoldCause): Promise<VersionOfPerson[]> =>
+      selectUndecided(db, { scope: scopeOf(connection), cause })
+        .select(['id', 'version'])
+        .execute(),
     /**
      * Saves the decision about each of these people, if they are held for this cause at this version, and marks them
      * dirty. People whom no IdP has ever sent are live again if their deletion is discarded. Returns the number of people whom the decision
@@ -76,40 +73,26 @@ async function listHeldPeople(
   db: Kysely<Tables>,
   { limit, after, ...query }: HoldQuery & Pick<HeldPeopleQuery, 'limit' | 'after'>,
 ): Promise<HeldPerson[]> {
-  const people: HeldPerson[] = [];
-  // Decided people are left out, and are few.
-  const step = Math.min(limit, PAGE);
-  let place = after;
-  for (;;) {
-    const rows = await selectAfter(selectHeld(db, query), place)
-      .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version', 'decision'])
-      .select(['active', 'deleted_at'])
-      .orderBy('hold_since')
-      .orderBy('connection_id')
-      .orderBy('id')
-      .limit(step)
-      .execute();
-    for (const row of rows) {
-      if (people.length === limit) return people;
-      if (!isDecided(row)) people.push(toHeldPerson(row));
-    }
-    const last = rows.at(-1);
-    if (!last || rows.length < step || people.length === limit) return people;
-    place = { since: last.hold_since ?? 0, connection: last.connection_id, id: last.id };
-  }
+  const undecided = selectUndecided(db, query)
+    .select(['connection_id', 'id', 'desired', 'hold_cause', 'hold_since', 'version'])
+    .select(['active', 'deleted_at']);
+  const following = after
+    ? undecided.where((row) =>
+        row(
+          row.refTuple('hold_since', 'connection_id', 'id'),
+          '>',
+          row.tuple(after.since, after.connection, after.id),
+        ),
+      )
+    : undecided;
+  const page = following.orderBy('hold_since').orderBy('connection_id').orderBy('id').limit(limit);
+  return (await page.execute()).map(toHeldPerson);
 }
 
-/** Continues a list that is ordered by the time of the hold, the connection and the id. */
-function selectAfter(selection: ReturnType<typeof selectHeld>, place: Place | undefined) {
-  if (!place) return selection;
-  const { since, connection, id } = place;
-  return selection.where((row) =>
-    row(row.refTuple('hold_since', 'connection_id', 'id'), '>', row.tuple(since, connection, id)),
-  );
-}
-
-type HeldRow = DecisionColumns &
-  Pick<Tables['identity'], 'connection_id' | 'id' | 'desired' | 'hold_since' | 'active' | 'deleted_at'>;
+type HeldRow = Pick<
+  Tables['identity'],
+  'connection_id' | 'id' | 'desired' | 'hold_cause' | 'hold_since' | 'version' | 'active' | 'deleted_at'
+>;
 
 function toHeldPerson(row: HeldRow): HeldPerson {
   const { userName } = parseJson<{ userName?: unknown }>(row.desired);
@@ -124,30 +107,13 @@ function toHeldPerson(row: HeldRow): HeldPerson {
   };
 }
 
-/** Counts the people whose hold waits for a decision, in SQL; the few who have a decision already are checked one by one. */
-async function countUndecided(db: Kysely<Tables>): Promise<CountedHolds[]> {
-  const undecided = await selectHeld(db, {})
+/** Counts the people whose hold waits for a decision, by what decides which change the IdP requested. */
+function countUndecided(db: Kysely<Tables>): Promise<CountedHolds[]> {
+  return selectUndecided(db, {})
     .select((row) => ['connection_id', 'hold_cause', 'active', row.fn.countAll<number>().as('count')])
     .select(({ fn }) => [fn.count<number>('deleted_at').as('deleted'), fn.min('hold_since').as('since')])
-    .where('decision', '=', '')
     .groupBy(['connection_id', 'hold_cause', 'active'])
     .execute();
-  const decided = await selectHeld(db, {})
-    .select([
-      'connection_id',
-      'hold_cause',
-      'hold_since as since',
-      'active',
-      'deleted_at',
-      'version',
-      'decision',
-    ])
-    .where('decision', '<>', '')
-    .execute();
-  const again = decided
-    .filter((row) => !isDecided(row))
-    .map(({ deleted_at, ...row }) => ({ ...row, count: 1, deleted: deleted_at === null ? 0 : 1 }));
-  return [...undecided, ...again];
 }
 
 interface CountedHolds {

@@ -94,6 +94,17 @@ export function* batches<T>(all: readonly T[], size = 500): Generator<T[]> {
   for (let start = 0; start < all.length; start += size) yield all.slice(start, start + size);
 }
 
+/** Returns the ids of people by their version: most have the same one, so that one statement changes many of them. */
+export function groupByVersion(people: readonly { id: string; version: number }[]): Map<number, string[]> {
+  const groups = new Map<number, string[]>();
+  for (const { id, version } of people) {
+    const ids = groups.get(version) ?? [];
+    groups.set(version, ids);
+    ids.push(id);
+  }
+  return groups;
+}
+
 /** Serializes a value for a JSON column. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value);
