@@ -33,8 +33,6 @@ export interface Dialect {
   shareRows: Lock;
   /** Keeps other transactions from changing the selected rows until the end of this one. Others may select them likewise. */
   shareValues: Lock;
-  /** Like `lockRows`, but leaves out the rows that another transaction has locked. */
-  skipLocked: Lock;
   /**
    * The time for comparisons between processes, in epoch milliseconds: the database's clock where several processes
    * write to the database, otherwise the given time.
@@ -71,7 +69,6 @@ export const sqlite: Dialect = {
   lockValues: (query) => query,
   shareRows: (query) => query,
   shareValues: (query) => query,
-  skipLocked: (query) => query,
   now: (given) => sql.val(given),
   selectTable: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
   selectTables: sql`select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%'`,
@@ -127,7 +124,6 @@ export function postgres(clock: DatabaseClock): Dialect {
     lockValues: (query) => query.forNoKeyUpdate(),
     shareRows: (query) => query.forKeyShare(),
     shareValues: (query) => query.forShare(),
-    skipLocked: (query) => query.forUpdate().skipLocked(),
     now: (given) =>
       clock === 'given'
         ? sql<number>`${given}::bigint`

@@ -3,14 +3,13 @@ import { types } from 'node:util';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import pg from 'pg';
 import { StoreUnavailable } from '../../model/unavailable.ts';
-import { readScopes } from '../connection-scopes.ts';
-import type { Database } from './database.ts';
+import { commonDatabase } from './common-database.ts';
+import type { Database, RunTransaction } from './database.ts';
 import { type DatabaseClock, type Dialect, postgres } from './dialect.ts';
 import { ForeignTables, migrate, NoDatabase, UnknownSchema } from './migrate.ts';
 import { kyselyOn } from './postgres-driver.ts';
 import { DatabaseFault, displayUrl } from './postgres-faults.ts';
 import type { Tables } from './tables.ts';
-import { timedTransactions } from './transaction-times.ts';
 
 interface PostgresOptions {
   /** The maximum number of connections of this process. */
@@ -47,29 +46,16 @@ export async function openPostgres(
     await requireUtf8(db);
     const place = { place: displayUrl(url), setting: 'DATABASE_URL' } as const;
     await migrateOnce(db, { dialect, ...place, mayCreate });
-    const scopes = await readScopes(db);
+    const run: RunTransaction = (work, { durable = true, commitIf = () => true } = {}) =>
+      retry(() => commitOrRollBack(durable ? db : relaxed, work, commitIf));
     return {
-      ...{ db, dialect, scopes },
-      ...timedTransactions((work, { durable = true, commitIf = () => true } = {}) =>
-        retry(() => commitOrRollBack(durable ? db : relaxed, work, commitIf)),
-      ),
+      ...(await commonDatabase({ db, dialect, run, listeners })),
       pool: () => ({
         used: pool.totalCount - pool.idleCount,
         ...{ idle: pool.idleCount, waiting: pool.waitingCount },
       }),
-      scopeOf: (connection) => scopes.of(connection),
-      isDuplicate: dialect.isDuplicate,
-      onUnavailable: (listener) => void listeners.push(listener),
-      probeWrite: async () => {
-        await sql`
-          insert into write_probe (id, content) values (1, '')
-          on conflict (id) do update set content = excluded.content`.execute(db);
-      },
       // There is no log that this process could empty: vacuuming and archiving are settings of the server.
       emptyLog: async () => true,
-      ping: async () => {
-        await db.selectFrom('connection').select('id').limit(1).execute();
-      },
       close: async () => {
         if (!pool.ending) await pool.end();
       },

@@ -7,17 +7,15 @@ import {
   SqliteAdapter,
   SqliteDialect,
   SqliteDriver,
-  sql,
 } from 'kysely';
 import type { StoreUnavailable } from '../../model/unavailable.ts';
-import { readScopes } from '../connection-scopes.ts';
+import { commonDatabase } from './common-database.ts';
 import type { Database } from './database.ts';
 import { hasMessage, sqlite } from './dialect.ts';
 import { emptyLog, GroupCommit } from './group-commit.ts';
 import { migrate } from './migrate.ts';
 import { openSqlite, type SqliteFile } from './sqlite-file.ts';
 import type { Tables } from './tables.ts';
-import { timedTransactions } from './transaction-times.ts';
 
 /**
  * Opens the embedded database in `directory` and migrates it. Creates the directory if it is missing. With
@@ -34,24 +32,9 @@ export async function openEmbedded(directory: string, exclusive: boolean): Promi
       for (const listener of listeners) listener(error);
     });
     const { db } = open;
-    const scopes = await readScopes(db);
     return {
-      ...{ db, dialect: sqlite },
-      ...timedTransactions(new GroupCommit(open).run),
-      scopes,
-      scopeOf: (connection) => scopes.of(connection),
-      isDuplicate: sqlite.isDuplicate,
-      onUnavailable: (listener) => void listeners.push(listener),
-      probeWrite: async () => {
-        const content = ' '.repeat(PROBE_BYTES);
-        await sql`
-          insert into write_probe (id, content) values (1, ${content})
-          on conflict (id) do update set content = excluded.content`.execute(db);
-      },
+      ...(await commonDatabase({ db, dialect: sqlite, run: new GroupCommit(open).run, listeners })),
       emptyLog: () => emptyLog(db),
-      ping: async () => {
-        await db.selectFrom('connection').select('id').limit(1).execute();
-      },
       close: async () => {
         await db.destroy();
         release();
@@ -70,11 +53,6 @@ export function hasDatabaseFile(directory: string): boolean {
 
 const DATABASE = 'jetbridge.db';
 const LOCK = 'jetbridge.lock';
-/**
- * Size of the probe write in bytes, larger than the write of a user: a full disk may still have room for a smaller
- * write.
- */
-const PROBE_BYTES = 131_072;
 
 /**
  * Creates a file that only its owner can read, since the database holds personal data. SQLite gives its side files
