@@ -14,6 +14,8 @@ const BATCH = 1_000;
 /** Returns the store of memberships, as mappings read them. */
 export function memberships(database: Database): Memberships {
   const { db, scopeOf } = database;
+  const selectGroups = (connection: string) =>
+    db.selectFrom('scim_group').where(inScope(scopeOf(connection)));
   return {
     findOf: async (connection, user) => {
       const { rows } = await selectMemberships(db, { ...scopeOf(connection), user });
@@ -23,13 +25,26 @@ export function memberships(database: Database): Memberships {
           : { value, display: displayNameOf(attributes) },
       );
     },
-    findUnknownNames: (connection, names) => findUnknownNames(db, scopeOf(connection), names),
-    findNames: (connection, beginning, limit) => findNames(db, scopeOf(connection), { beginning, limit }),
+    findUnknownNames: async (connection, names) => {
+      const known = new Set<string | null>();
+      for (const keys of batches([...new Set(names.map(ruleNameKey))])) {
+        const groups = selectGroups(connection)
+          .select('rule_name_key as key')
+          .where('rule_name_key', 'in', keys);
+        for (const { key } of await groups.execute()) known.add(key);
+      }
+      return names.filter((name) => !known.has(ruleNameKey(name)));
+    },
+    findNames: async (connection, beginning, limit) => {
+      const groups = selectGroups(connection).where(inRange('display_name_key', prefixRange(beginning)));
+      const first = groups.select('attributes').orderBy('display_name_key').limit(sql.lit(limit));
+      return (await first.execute()).map(({ attributes }) => displayNameOf(attributes));
+    },
     markSome: async (connection, now) => {
       const scope = scopeOf(connection);
       return (
-        (await endFormerMemberships(database, scope, now)) ||
-        (await markFormerMembers(database, scope, now)) ||
+        (await markFormerMembers(database, scope, { which: 'ended', now })) ||
+        (await markFormerMembers(database, scope, { which: 'unmarked', now })) ||
         (await markMembersOfChangedGroup(database, scope, now)) ||
         (await markPeopleOfChangedScope(database, scope, now))
       );
@@ -54,60 +69,24 @@ const selectMemberships = compiledQuery((db, member: Scope & { user: string }) =
     ),
 );
 
-async function findUnknownNames(
-  db: Kysely<Tables>,
-  scope: Scope,
-  names: readonly string[],
-): Promise<string[]> {
-  const known = new Set<string>();
-  for (const keys of batches([...new Set(names.map(ruleNameKey))])) {
-    const rows = await db
-      .selectFrom('scim_group')
-      .select('rule_name_key as key')
-      .where(inScope(scope))
-      .where('rule_name_key', 'in', keys)
-      .execute();
-    for (const { key } of rows) if (key !== null) known.add(key);
-  }
-  return names.filter((name) => !known.has(ruleNameKey(name)));
-}
+/** Former memberships that count no longer are deleted; of the others the users become dirty once, so that their findings tell it. */
+const formerMembers = {
+  ended: { change: sql`delete from former_member`, condition: sql`ended = 1` },
+  unmarked: { change: sql`update former_member set marked = 1`, condition: sql`marked = 0` },
+};
 
-async function findNames(
-  db: Kysely<Tables>,
+/** Changes former memberships, and makes their users dirty. Returns true if there were any. */
+function markFormerMembers(
+  { transaction }: Database,
   scope: Scope,
-  { beginning, limit }: { beginning: string; limit: number },
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('scim_group')
-    .select('attributes')
-    .where(inScope(scope))
-    .where(inRange('display_name_key', prefixRange(beginning)))
-    .orderBy('display_name_key')
-    .limit(sql.lit(limit))
-    .execute();
-  return rows.map(({ attributes }) => displayNameOf(attributes));
-}
-
-/** Deletes former memberships that count no longer, and makes their users dirty. Returns true if there were any. */
-function endFormerMemberships({ transaction }: Database, scope: Scope, now: number): Promise<boolean> {
+  { which, now }: { which: keyof typeof formerMembers; now: number },
+): Promise<boolean> {
+  const { change, condition } = formerMembers[which];
   return transaction(async (tx) => {
     const { rows } = await sql<{ user_id: string }>`
-      delete from former_member where ${inScope(scope)} and ended = 1 and (user_id, name_key) in
+      ${change} where ${inScope(scope)} and ${condition} and (user_id, name_key) in
         (select user_id, name_key from former_member
-          where ${inScope(scope)} and ended = 1 order by user_id limit ${BATCH})
-      returning user_id`.execute(tx);
-    await markDirty(tx, scope, { ids: rows.map(({ user_id }) => user_id), now });
-    return rows.length > 0;
-  });
-}
-
-/** Makes former members dirty, so that their findings tell it. Returns true if there were any left. */
-function markFormerMembers({ transaction }: Database, scope: Scope, now: number): Promise<boolean> {
-  return transaction(async (tx) => {
-    const { rows } = await sql<{ user_id: string }>`
-      update former_member set marked = 1 where ${inScope(scope)} and marked = 0 and (user_id, name_key) in
-        (select user_id, name_key from former_member
-          where ${inScope(scope)} and marked = 0 order by user_id limit ${BATCH})
+          where ${inScope(scope)} and ${condition} order by user_id limit ${BATCH})
       returning user_id`.execute(tx);
     await markDirty(tx, scope, { ids: rows.map(({ user_id }) => user_id), now });
     return rows.length > 0;

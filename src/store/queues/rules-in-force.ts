@@ -79,9 +79,7 @@ export function rulesStore(database: Database) {
     replace: (connection: string, next: RulesInForce, now: number, author?: string): Promise<boolean> =>
       database.transaction(
         (tx) => replaceRules(tx, database, { scope: scopeOf(connection), next, now, author }),
-        {
-          commitIf: (isReplaced) => isReplaced,
-        },
+        { commitIf: (isReplaced) => isReplaced },
       ),
     /** True if a mapping with this digest is in the history. */
     wasInForce: async (connection: string, digest: string): Promise<boolean> => {
@@ -89,11 +87,16 @@ export function rulesStore(database: Database) {
       return (await known.limit(1).executeTakeFirst()) !== undefined;
     },
     /** Returns the history of the mapping, the newest first. */
-    listMappings: (connection: string, limit: number): Promise<MappingVersion[]> =>
-      listMappings(db, scopeOf(connection), limit),
+    listMappings: async (connection: string, limit: number): Promise<MappingVersion[]> => {
+      const mappings = mappingsOf(db, scopeOf(connection)).selectAll().select(historyNumber);
+      return (await mappings.orderBy('generation', 'desc').limit(limit).execute()).map(toMappingVersion);
+    },
     /** Returns the number of the mapping that was in force with these rules; undefined if there was none. */
-    findMappingNumber: (connection: string, generation: number): Promise<number | undefined> =>
-      findMappingNumber(db, scopeOf(connection), generation),
+    findMappingNumber: async (connection: string, generation: number): Promise<number | undefined> => {
+      const before = mappingsOf(db, scopeOf(connection)).where('generation', '<=', generation);
+      const counted = before.select((row) => row.fn.countAll<number>().as('count'));
+      return Number((await counted.executeTakeFirstOrThrow()).count) || undefined;
+    },
     /** Records that a replica has a mapping file with the content in force, or uses it without a file. */
     recordFile: async (connection: string, digest: string, now: number): Promise<void> => {
       await db
@@ -110,30 +113,8 @@ export function rulesStore(database: Database) {
   };
 }
 
-async function listMappings(db: Kysely<Tables>, scope: Scope, limit: number): Promise<MappingVersion[]> {
-  const newest = mappingsOf(db, scope)
-    .selectAll()
-    .select((row) =>
-      row.fn
-        .agg<number>('row_number')
-        .over((rows) => rows.orderBy('generation'))
-        .as('number'),
-    )
-    .orderBy('generation', 'desc');
-  return (await newest.limit(limit).execute()).map(toMappingVersion);
-}
-
-async function findMappingNumber(
-  db: Kysely<Tables>,
-  scope: Scope,
-  generation: number,
-): Promise<number | undefined> {
-  const before = mappingsOf(db, scope).where('generation', '<=', generation);
-  const { count } = await before
-    .select((row) => row.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(count) || undefined;
-}
+/** The place of a mapping in the history. */
+const historyNumber = sql<number>`row_number() over (order by generation)`.as('number');
 
 function mappingsOf(db: Kysely<Tables>, scope: Scope) {
   return db.selectFrom('mapping_version').where(inScope(scope));
@@ -144,15 +125,10 @@ function toMappingVersion({
   ...row
 }: Tables['mapping_version'] & { number: number }): MappingVersion {
   const { generation, edition, digest, source, applied_at, author, mapping } = row;
-  const columns = {
-    number: Number(number),
-    generation,
-    edition,
-    digest,
-    source,
-    author: author ?? undefined,
+  return {
+    ...{ number: Number(number), generation, edition, digest, source, author: author ?? undefined },
+    ...{ appliedAt: applied_at, mapping: parseJson<unknown>(mapping) },
   };
-  return { ...columns, appliedAt: applied_at, mapping: parseJson<unknown>(mapping) };
 }
 
 function toRulesInForce({

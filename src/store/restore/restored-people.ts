@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { inScope, type Scope } from '../connection-scopes.ts';
+import { inScope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import type { Tables } from '../sql/tables.ts';
 
@@ -10,8 +10,17 @@ export function restoredPeople({ db, scopeOf }: Database) {
      * Has the stored values of a person, or of everybody, sent again, as if the IdP had stated them. Returns the number of people; those whose
      * traveler agrees with the backup are left out.
      */
-    sendAgain: (connection: string, id: string | undefined, now: number): Promise<number> =>
-      sendAgain(db, scopeOf(connection), { id, now }),
+    sendAgain: async (connection: string, id: string | undefined, now: number): Promise<number> => {
+      const person = id === undefined ? sql`` : sql`and id = ${id}`;
+      const { numAffectedRows = 0n } = await sql`
+        update identity set
+          origin = ${withMember(sql`'"stated":[[]]'`)},
+          hold_cause = null, hold_since = null,
+          state = 'dirty', attempts = 0, next_attempt_at = ${now}, revision = revision + 1
+        where ${inScope(scopeOf(connection))} ${person} and (deleted_at is null or travel_id is not null)
+          and origin like '%"stated":%' and progress not like '%"written":["*"]%'`.execute(db);
+      return Number(numAffectedRows);
+    },
   };
 }
 
@@ -29,22 +38,6 @@ export async function makeNewlyImported(tx: Kysely<Tables>, now: number): Promis
       lease_token = null, lease_until = null,
       state = 'dirty', attempts = 0, next_attempt_at = ${now}, revision = revision + 1
     where claimed = 1`.execute(tx);
-}
-
-async function sendAgain(
-  db: Kysely<Tables>,
-  scope: Scope,
-  { id, now }: { id: string | undefined; now: number },
-): Promise<number> {
-  const person = id === undefined ? sql`` : sql`and id = ${id}`;
-  const { numAffectedRows = 0n } = await sql`
-    update identity set
-      origin = ${withMember(sql`'"stated":[[]]'`)},
-      hold_cause = null, hold_since = null,
-      state = 'dirty', attempts = 0, next_attempt_at = ${now}, revision = revision + 1
-    where ${inScope(scope)} ${person} and (deleted_at is null or travel_id is not null)
-      and origin like '%"stated":%' and progress not like '%"written":["*"]%'`.execute(db);
-  return Number(numAffectedRows);
 }
 
 /** Adds members to the JSON of `origin`. Of members with one name, the last one counts. */
