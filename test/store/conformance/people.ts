@@ -34,7 +34,7 @@ export function describePeople(open: OpenDatabase): void {
         expect.objectContaining({ userName: 'ada', name: 'Ada King', state: 'dirty', isActive: true }),
         {
           ...{ connection: 'okta', id: 'x', userName: 'Bob', name: 'Bob B.', state: 'synced', findings: [] },
-          ...{ travelId: 't-1', isActive: true, isDeleted: false, lastModified: NOW },
+          ...{ travelId: 't-1', isActive: true, isDeleted: false, isUnmanaged: false, lastModified: NOW },
         },
       ]);
     });
