@@ -109,14 +109,12 @@ async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<Peopl
     search === undefined ? await findFew(db, scope, filter) : await findFewWithText(db, scope, search);
   // Only a text that too many people have is compared with each person here.
   const text = few ? undefined : search;
-  const isExact = search === undefined && (few ? !selectsFindings(filter) : doAllMatch(filter));
-  const step = isExact ? Math.min(request.limit, STEP) : STEP;
   const place = after ? sql`and ${order.isAfter(after)}` : sql``;
   const { rows } = await sql<PersonRow & { sort_key: string | number | null }>`
     select ${columns({ ...filter, scope, ownTravelId, text })}, ${order.key} as sort_key
-    from ${few ? order.few(scope, few) : order.all({ scope, place, step })}
+    from ${few ? order.few(scope, few) : order.all({ scope, place })}
     where ${inScope(scope)} ${place} ${few || order !== orders.userName ? sql`` : indexConditions(filter)}
-    order by ${order.by} limit ${sql.lit(step)}`.execute(db);
+    order by ${order.by} limit ${sql.lit(STEP)}`.execute(db);
   const people: ListedPerson[] = [];
   let last: (typeof rows)[number] | undefined;
   for (const row of rows) {
@@ -125,7 +123,7 @@ async function readPage(db: Kysely<Tables>, request: PageRequest): Promise<Peopl
     const person = toPerson(row, text);
     if (person && hasWantedFinding(person.findings, filter)) people.push(person);
   }
-  const isEnd = rows.length < step && last === rows.at(-1);
+  const isEnd = rows.length < STEP && last === rows.at(-1);
   return { people, next: last && !isEnd ? { key: String(last.sort_key ?? ''), id: last.id } : undefined };
 }
 
@@ -134,7 +132,7 @@ interface Order {
   key: RawBuilder<unknown>;
   by: RawBuilder<unknown>;
   isAfter(place: PersonPlace): RawBuilder<SqlBool>;
-  all(walk: { scope: Scope; place: RawBuilder<unknown>; step: number }): RawBuilder<unknown>;
+  all(walk: { scope: Scope; place: RawBuilder<unknown> }): RawBuilder<unknown>;
   few(scope: Scope, few: RawBuilder<unknown>): RawBuilder<unknown>;
 }
 
@@ -159,10 +157,10 @@ const orders = {
     key: sql`name_key`,
     by: sql`name_key, id`,
     isAfter: ({ key, id }) => sql`(name_key, id) > (${key}, ${id})`,
-    all: ({ scope, place, step }) => sql`(select identity.*, name_key from (
+    all: ({ scope, place }) => sql`(select identity.*, name_key from (
         select id as named, name_key from (select account, connection_id, identity_id as id, email_key as name_key
           from identity_email) as keyed
-        where ${inScope(scope)} and ${inRange('name_key', personKeys)} ${place} order by name_key, id limit ${sql.lit(step)}
+        where ${inScope(scope)} and ${inRange('name_key', personKeys)} ${place} order by name_key, id limit ${sql.lit(STEP)}
       ) as page join identity on ${inScope(scope, 'identity')} and identity.id = named) as identity`,
     few: (scope, few) => sql`(select identity.*, (select min(email_key) from identity_email
       where ${inScope(scope)} and identity_id = identity.id and ${inRange('email_key', personKeys)}) as name_key
@@ -195,15 +193,6 @@ async function readByPrefix(
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     .flatMap((row) => toPerson(row) ?? [])
     .slice(0, limit);
-}
-
-/** True if the people that the indexes give all match, apart from deleted ones without a state. */
-function doAllMatch({ state, archived, sort, userNamePrefix, ...filter }: PeopleFilter): boolean {
-  if (selectsFindings(filter) || archived === true) return false;
-  const isInOrder = sort === undefined || sort === 'state';
-  return isInOrder
-    ? state === undefined || isAtRest(state)
-    : state === undefined && userNamePrefix === undefined;
 }
 
 function selectsFindings({ finding, field, value, hasFindings }: PeopleFilter): boolean {
