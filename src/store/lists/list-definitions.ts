@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Group, ListedGroup } from '../../model/group-ports.ts';
 import type { Identity } from '../../model/identity.ts';
 import type { GroupField, UserField } from '../../model/list-ports.ts';
-import type { IdentityView, ListedIdentity } from '../../model/store-ports.ts';
+import type { ListedIdentity } from '../../model/store-ports.ts';
 import { equalInScope, type Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
@@ -73,7 +73,10 @@ export const userList: ListDefinition<UserField, ListedIdentity> = {
   table: 'identity',
   live: sql`deleted_at is null`,
   columns: sql`${viewColumns}, case when octet_length(desired) <= ${sql.lit(LARGE)} then desired end as desired`,
-  toRow: (columns) => toListedIdentity(columns as ListedColumns), // The row has the columns of `columns`.
+  toRow: (columns) => {
+    const row = columns as ShownColumns<string | null>; // The row has the columns of `columns`.
+    return toShownIdentity({ ...row, desired: row.desired ?? undefined });
+  },
   fields: {
     id: { column: 'id', key: String },
     userName: { column: 'user_name_key', key: folded },
@@ -115,7 +118,7 @@ export const groupList: ListDefinition<GroupField, ListedGroup> = {
   columns: sql.raw(`
     connection_id, id, case when octet_length(attributes) <= ${LARGE} then attributes end as attributes,
     version, created_at, last_modified`),
-  toRow: (columns) => toListedGroup(columns as ListedGroupColumns), // The row has the columns of `columns`.
+  toRow: (columns) => toGroup(columns as GroupColumns<string | null>), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', key: String },
     displayName: { column: 'display_name_key', isNullable: true, key: folded },
@@ -130,10 +133,10 @@ export const groupList: ListDefinition<GroupField, ListedGroup> = {
   counted: 'group',
 };
 
-/** The columns of an identity in a response. */
-export interface ShownColumns {
+/** The columns of an identity in a response. In a list, a large `desired` is missing. */
+export interface ShownColumns<Desired = string> {
   id: string;
-  desired: string;
+  desired: Desired;
   extensions: string | null;
   version: number;
   created_at: number;
@@ -142,22 +145,11 @@ export interface ShownColumns {
   in_groups: 0 | 1;
 }
 
-/** The columns of an identity in a list; `desired` is null if it is large. */
-type ListedColumns = Omit<ShownColumns, 'desired'> & { desired: string | null };
-
 /** Converts the columns of an identity in a response. */
-export function toShownIdentity(row: ShownColumns): IdentityView {
-  return toView(row, row.desired);
-}
-
-function toListedIdentity(row: ListedColumns): ListedIdentity {
-  return toView(row, row.desired ?? undefined);
-}
-
-function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
+export function toShownIdentity<Desired>(row: ShownColumns<Desired>) {
   return {
     id: row.id,
-    desired,
+    desired: row.desired,
     extensions: row.extensions,
     version: row.version,
     createdAt: row.created_at,
@@ -167,33 +159,24 @@ function toView<Desired>(row: Omit<ShownColumns, 'desired'>, desired: Desired) {
   };
 }
 
-interface GroupColumns {
+/** The columns of a group. In a list, large `attributes` are null. */
+interface GroupColumns<Attributes> {
   connection_id: string;
   id: string;
-  attributes: string;
+  attributes: Attributes;
   version: number;
   created_at: number;
   last_modified: number;
 }
 
-/** The columns of a group in a list; `attributes` is null if they are large. */
-type ListedGroupColumns = Omit<GroupColumns, 'attributes'> & { attributes: string | null };
-
 /** Converts the columns of a group. */
-export function toGroup(row: GroupColumns): Group {
-  return toGroupWith(row, parseJson<Group['attributes']>(row.attributes));
-}
-
-function toListedGroup(row: ListedGroupColumns): ListedGroup {
-  const attributes = row.attributes === null ? undefined : parseJson<Group['attributes']>(row.attributes);
-  return toGroupWith(row, attributes);
-}
-
-function toGroupWith<Attributes>(row: Omit<GroupColumns, 'attributes'>, attributes: Attributes) {
+export function toGroup(row: GroupColumns<string>): Group;
+export function toGroup(row: GroupColumns<string | null>): ListedGroup;
+export function toGroup(row: GroupColumns<string | null>): ListedGroup {
   return {
     connection: row.connection_id,
     id: row.id,
-    attributes,
+    attributes: row.attributes === null ? undefined : parseJson<Group['attributes']>(row.attributes),
     version: row.version,
     createdAt: row.created_at,
     lastModified: row.last_modified,

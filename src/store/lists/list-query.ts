@@ -13,7 +13,6 @@ import {
   readKeysOf,
   readRows,
   readRowsAt,
-  type Step,
   walk,
 } from './list-walk.ts';
 
@@ -46,12 +45,7 @@ export async function listRows<Field extends string, Row>(
   };
   if (!scan.residual && conjunctsOf(query.where).length === 0) return readPage(task, search);
   const found = await findByIndexes(task, search);
-  return collectPage(task, found ? [toStep(found)] : walk(task, search, scan));
-}
-
-function toStep(found: FoundKey[]): Step {
-  const following = found.filter(({ isAfterCursor }) => isAfterCursor).length;
-  return { matching: found.length, following, readKeys: async () => found };
+  return collectPage(task, found ? [found] : walk(task, search, scan));
 }
 
 /** Reads a page of all rows along the index of its order. */
@@ -99,25 +93,19 @@ async function findByIndexes<Field extends string, Row>(
 /** Collects a page from the rows that meet the conditions on columns, and counts those that match. */
 async function collectPage<Field extends string, Row>(
   task: ListTask<Field, Row>,
-  steps: Iterable<Step> | AsyncIterable<Step>,
+  steps: Iterable<FoundKey[]> | AsyncIterable<FoundKey[]>,
 ): Promise<ListPage<Row>> {
   const { start, limit } = task.query;
   const wanted = wantedRows(limit);
   let skip = 'offset' in start ? start.offset : 0;
   let total = 0;
   const keys: SortKey[] = [];
-  for await (const { matching, following, readKeys } of steps) {
-    const isFull = keys.length === wanted;
-    if (!task.scan.residual && (isFull || following <= skip)) {
-      total += matching;
-      skip -= following;
-    } else {
-      const found = await keepMatching(task, await readKeys());
-      const after = found.filter(({ isAfterCursor }) => isAfterCursor).map(({ key }) => key);
-      total += found.length;
-      keys.push(...after.slice(Math.max(0, skip), Math.max(0, skip) + wanted - keys.length));
-      skip -= after.length;
-    }
+  for await (const step of steps) {
+    const found = await keepMatching(task, step);
+    const after = found.filter(({ isAfterCursor }) => isAfterCursor).map(({ key }) => key);
+    total += found.length;
+    keys.push(...after.slice(skip, skip + wanted - keys.length));
+    skip = Math.max(0, skip - after.length);
   }
   return toPage(task.query, await readRowsAt(task, keys), total);
 }

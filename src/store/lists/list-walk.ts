@@ -121,80 +121,57 @@ export interface KeySearch {
 }
 
 /** Reads the keys of rows with these ids, in order. */
-export async function readKeysOf(list: List, search: KeySearch, ids: string[]): Promise<FoundKey[]> {
+export function readKeysOf(list: List, search: KeySearch, ids: string[]): Promise<FoundKey[]> {
   const { account, connection } = list.scope;
   // The whole primary key is compared, because SQLite would read all rows of the scope if it knew the ids alone.
   const keys = ids.map((id) => sql`(${account}, ${connection}, ${id})`);
   const condition = allOf([list.definition.live, search.condition]);
-  const where = sql`(account, connection_id, id) in (values ${sql.join(keys)})`;
-  return toFoundKeys(
-    await sql<FoundKeyColumns>`${selectKeys(list, { ...search, condition }, where)}`.execute(list.scope.db),
+  return readKeys(
+    list,
+    { ...search, condition },
+    sql`(account, connection_id, id) in (values ${sql.join(keys)})`,
   );
-}
-
-/** The condition is not part of WHERE, so that the database reads the rows along the index of the order, or by their ids. */
-function selectKeys(
-  { definition: { table } }: List,
-  { order, condition, cursor }: KeySearch,
-  where: Sql,
-): Sql {
-  const value = sql.ref(order.column);
-  return sql`
-    select case when ${condition} then 1 else 0 end as matches, ${isAfterKey(order, cursor)} as is_after_cursor,
-      ${value} as key_value, id as key_id
-    from ${sql.table(table)} where ${where} order by ${orderBy(order, value, sql.ref('id'))}`;
-}
-
-interface FoundKeyColumns extends KeyColumns {
-  matches: 0 | 1;
-  is_after_cursor: 0 | 1;
-}
-
-function toFoundKeys({ rows }: { rows: FoundKeyColumns[] }): FoundKey[] {
-  return rows.map(({ matches, is_after_cursor, ...key }) => ({
-    key: toSortKey(key),
-    matches: matches === 1,
-    isAfterCursor: is_after_cursor === 1,
-  }));
 }
 
 /** The number of rows of one step: some milliseconds of work, during which SQLite does nothing else. */
 const STEP = 1000;
 
-/** Some rows of a list that follow each other. */
-export interface Step {
-  /** The number of them that meet the condition. */
-  matching: number;
-  /** The number of these that come after the cursor. */
-  following: number;
-  /** Reads the keys of those that meet the condition, in order. */
-  readKeys(): Promise<FoundKey[]>;
-}
-
-/** Walks through a list in steps, between which other requests run. */
+/** Walks through a list in steps, between which other requests run. Yields the keys of the rows of each step that meet the condition. */
 export async function* walk(
   list: List,
   search: KeySearch,
   { yieldBetweenSteps }: Pick<ListScan<unknown>, 'yieldBetweenSteps'>,
-): AsyncGenerator<Step> {
-  const { order } = search;
-  const { db } = list.scope;
-  const backwards = { ...order, descending: !order.descending };
+): AsyncGenerator<FoundKey[]> {
   // From the first row on, also after a cursor: the total counts the rows before it.
-  let [range, ...others] = rangesFrom(order, undefined);
+  let [range, ...others] = rangesFrom(search.order, undefined);
   while (range) {
     await yieldBetweenSteps();
     const where = allOf([inScope(list.scope), list.definition.live, range]);
-    const step = sql<FoundKeyColumns>`${selectKeys(list, search, where)} limit ${STEP}`;
-    const { rows } = await sql<KeyColumns & { seen: number; matching: number; following: number }>`
-      with step as materialized (${step})
-      select key_value, key_id, (select count(*) from step) as seen, (select sum(matches) from step) as matching,
-        (select sum(matches * is_after_cursor) from step) as following
-      from step order by ${orderBy(backwards, sql.ref('key_value'), sql.ref('key_id'))} limit 1`.execute(db);
-    const [last] = rows;
-    const readKeys = async () => toFoundKeys(await step.execute(db)).filter(({ matches }) => matches);
-    if (last) yield { matching: last.matching, following: last.following, readKeys };
+    const step = await readKeys(list, search, where, sql` limit ${STEP}`);
+    yield step.filter(({ matches }) => matches);
     // A full step may be followed by more rows of the same range.
-    [range, ...others] = last?.seen === STEP ? rangesAfter(order, toSortKey(last)) : others;
+    const last = step[STEP - 1];
+    [range, ...others] = last ? rangesAfter(search.order, last.key) : others;
   }
+}
+
+/** The condition is not part of WHERE, so that the database reads the rows along the index of the order, or by their ids. */
+async function readKeys(
+  { definition: { table }, scope: { db } }: List,
+  { order, condition, cursor }: KeySearch,
+  where: Sql,
+  limit = sql``,
+): Promise<FoundKey[]> {
+  const value = sql.ref(order.column);
+  const { rows } = await sql<KeyColumns & { matches: 0 | 1; is_after_cursor: 0 | 1 }>`
+    select case when ${condition} then 1 else 0 end as matches, ${isAfterKey(order, cursor)} as is_after_cursor,
+      ${value} as key_value, id as key_id
+    from ${sql.table(table)} where ${where} order by ${orderBy(order, value, sql.ref('id'))}${limit}`.execute(
+    db,
+  );
+  return rows.map(({ matches, is_after_cursor, ...key }) => ({
+    key: toSortKey(key),
+    matches: matches === 1,
+    isAfterCursor: is_after_cursor === 1,
+  }));
 }

@@ -3,7 +3,13 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { displayNameOf } from '../../model/people.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { cleanValue } from '../../schema/clean-text.ts';
-import { employeeNumberKey, employeeNumberOf, isObject, type JsonObject } from '../../schema/resource.ts';
+import {
+  emailsOf,
+  employeeNumberKey,
+  employeeNumberOf,
+  isObject,
+  type JsonObject,
+} from '../../schema/resource.ts';
 
 /**
  * Returns the key under which a text is found regardless of case. Folded here and not in SQL, because SQLite folds
@@ -31,11 +37,6 @@ export function attributeKey(value: unknown, key: (text: string) => string): str
 /** Returns the keys of a user's email addresses, without duplicates (RFC 7643 §4.1.2). */
 export function emailKeys(desired: JsonObject): string[] {
   return [...new Set(emailsOf(desired).map(caseFoldedKey))];
-}
-
-function emailsOf({ emails }: JsonObject): string[] {
-  const values = Array.isArray(emails) ? emails.map((email) => isObject(email) && email['value']) : [];
-  return values.filter((value) => typeof value === 'string');
 }
 
 /** Returns the keys of a user in the table `identity_email`: those of the email addresses, of the employee number, and of the person. */
