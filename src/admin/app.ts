@@ -9,13 +9,14 @@ import { adminPassword, adminSessions, adminTokens } from '../store/credentials/
 import { encryption } from '../store/credentials/encryption.ts';
 import { openidAttempts } from '../store/credentials/openid-attempts.ts';
 import { adminOperations } from './catalog.ts';
-import type { AdminDeps, AdminParts } from './deps.ts';
+import type { AdminDeps, AdminParts, ServedTravel } from './deps.ts';
 import { adminOpenApi } from './openapi.ts';
 import { openidProvider } from './openid/provider.ts';
 import { failureLog, type OpenidSignIn } from './openid/sign-in.ts';
 import { adminPage } from './page.ts';
 import { adminErrorHandler, operationRouter, refuseOtherMethods } from './router.ts';
 import { FairQueue } from './sign-in/fair-queue.ts';
+import { travelApi } from './travel-api.ts';
 
 /** Creates the routes of /admin: the page and its API. */
 export function adminRoutes(parts: AdminParts): Router {
@@ -23,7 +24,7 @@ export function adminRoutes(parts: AdminParts): Router {
   const router = Router({ caseSensitive: true });
   router.use(
     '/api',
-    adminApi({
+    adminApi(parts.embedded, {
       ...operationDeps({
         ...parts,
         now: runtime.wallClock,
@@ -59,7 +60,7 @@ function openidSignIn({ settings, runtime, encryptionKey }: AdminParts): OpenidS
   };
 }
 
-function adminApi(deps: AdminDeps): Router {
+function adminApi(embedded: ServedTravel | undefined, deps: AdminDeps): Router {
   const router = Router({ caseSensitive: true });
   // Made once, at the first request, because everybody may ask for it.
   let document: string | undefined;
@@ -67,6 +68,7 @@ function adminApi(deps: AdminDeps): Router {
     document ??= JSON.stringify(adminOpenApi(adminOperations));
     response.type('json').send(document);
   });
+  if (embedded) router.use('/travel-api', travelApi(embedded, deps));
   router.use(operationRouter(adminOperations, deps));
   router.use(refuseOtherMethods(adminOperations));
   router.use(({ method, baseUrl, path }) => {

@@ -9,12 +9,12 @@ import { mappingOperations } from '../operations/mappings/mappings.ts';
 import type { Operations } from '../operations/operation.ts';
 import { overviewOperations } from '../operations/overview.ts';
 import { erasureOperations } from '../operations/people/erasure.ts';
+import { groupOperations } from '../operations/people/groups.ts';
 import { peopleOperations } from '../operations/people/people.ts';
 import { personOperations } from '../operations/people/person.ts';
 import { trafficOperations } from '../operations/traffic/traffic.ts';
 import { listOperations } from '../operations/travel/lists.ts';
 import { sampleDataOperations } from '../operations/travel/sample-data.ts';
-import { travelDataOperations } from '../operations/travel/travel-data.ts';
 import { travelOperations } from '../operations/travel/travel-service.ts';
 import { openidOperations } from './openid/sign-in.ts';
 import { signInOperations } from './sign-in/sign-in.ts';
@@ -27,6 +27,7 @@ export const operations = {
   ...erasureOperations,
   ...mappingOperations,
   ...mappingChangeOperations,
+  ...groupOperations,
   ...listOperations,
   ...holdOperations,
   ...shadowOperations,
@@ -35,7 +36,6 @@ export const operations = {
   ...connectionRecordOperations,
   ...credentialOperations,
   ...travelOperations,
-  ...travelDataOperations,
   ...sampleDataOperations,
   ...auditOperations,
 } satisfies Operations;

@@ -1,6 +1,6 @@
-import type { Request } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Runtime } from '../model/runtime-ports.ts';
-import type { ServiceDeps } from '../operations/deps.ts';
+import type { EmbeddedService, ServiceDeps } from '../operations/deps.ts';
 import type { AdminPasswords } from '../store/credentials/admins.ts';
 import type { OpenidDeps } from './openid/sign-in.ts';
 import type { RouterDeps } from './router.ts';
@@ -21,7 +21,9 @@ export interface AdminParts
     | 'peopleSummaries'
     | 'groupPages'
     | 'connectionIds'
+    | 'embedded'
   > {
+  embedded: ServedTravel | undefined;
   limit: SignInLimit;
   refusedSignIns: RefusedSignIns;
   /** 32 bytes that encrypt the cookies of sign-ins. */
@@ -35,6 +37,20 @@ export interface AdminParts
   publicUrl(request: Request): string;
   /** The folder with the built page; undefined: only the API is served. */
   page: string | undefined;
+}
+
+/** The embedded travel service, and its API for admins. */
+export interface ServedTravel extends EmbeddedService {
+  /**
+   * Returns the routes of the travel API. `findCaller` returns the name of the caller for the log and the credential, or answers a request
+   * that is not admitted.
+   */
+  serveAdmins(
+    findCaller: (
+      request: Request,
+      response: Response,
+    ) => Promise<{ userId: string; credential: string } | undefined>,
+  ): RequestHandler;
 }
 
 /** Everything that the handlers of the admin API use. */

@@ -30,6 +30,7 @@ export function adminOpenApi(contract: Declarations): JsonObject {
 const INTRODUCTION = [
   'Everything that the admin page can do.',
   'A viewer may call every operation that changes nothing; the others need the role admin and are recorded in the audit log.',
+  'The travel API of an embedded travel service is served below `/admin/api/travel-api`: its resources with their own answers and errors, as `/admin/api/travel-api/openapi.json` describes them.',
   'Errors are `{"code": …, "message": …}`, with `faults` if members of the input are named.',
 ].join('\n');
 

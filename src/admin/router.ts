@@ -10,6 +10,7 @@ import { clientAddressOf } from '../http/authentication.ts';
 import { csvText } from '../http/csv.ts';
 import { addRequestNotes, markRoutine } from '../http/log.ts';
 import { streamResponse } from '../http/streamed-response.ts';
+import { ADMIN_CREDENTIAL } from '../model/exchange.ts';
 import { RETRY_AFTER_S } from '../model/unavailable.ts';
 import { withAuditEntry } from '../operations/audited.ts';
 import { errorBody, OperationError, toOperationError } from '../operations/errors.ts';
@@ -83,15 +84,26 @@ function routePath({ path }: Declaration): string {
 /** Finds the caller, before the body is read and again afterwards. Throws 401 or 403. */
 function authenticate(operation: Declaration, deps: RouterDeps): RequestHandler {
   return async (request, response, next) => {
-    const caller = await findCaller(request, deps);
-    addRequestNotes(response, { credential: caller && `admin:${caller.id}` });
-    checkAccess(request, caller, operation);
+    const caller = await admitCaller(request, response, operation.access, deps);
     // The page reads what it shows again and again, but a download is made by a person.
     if (caller?.session && request.method === 'GET' && !operation.csv) markRoutine(response);
     const locals: CallerLocals = response.locals;
     locals.caller = caller;
     next();
   };
+}
+
+/** Finds the caller. Throws 401 or 403 unless the caller has the access. */
+export async function admitCaller(
+  request: Request,
+  response: Response,
+  access: Declaration['access'],
+  deps: SessionDeps,
+): Promise<Caller | undefined> {
+  const caller = await findCaller(request, deps);
+  addRequestNotes(response, { credential: caller && `${ADMIN_CREDENTIAL}${caller.id}` });
+  checkAccess(request, caller, access);
+  return caller;
 }
 
 interface CallerLocals {
@@ -203,7 +215,7 @@ async function sendCsv(
 function checkAccess(
   { method, headers }: Request,
   caller: Caller | undefined,
-  { access }: Declaration,
+  access: Declaration['access'],
 ): void {
   if (access === 'anyone') return;
   if (!caller) throw new OperationError('notSignedIn');

@@ -18,6 +18,9 @@ export function isOfBridge(exchange: LoggedExchange): exchange is BridgeExchange
 /** The credential with which the bridge calls the embedded travel service. */
 export const BRIDGE_CREDENTIAL = 'bridge';
 
+/** The credentials of the admin page and of admin tokens begin so. */
+export const ADMIN_CREDENTIAL = 'admin:';
+
 /** True for a call of the bridge as the embedded travel service has received it. It is in the log as a travel call, too. */
 export function isOwnCall({ direction, credential }: LoggedExchange): boolean {
   return direction === 'api' && credential === BRIDGE_CREDENTIAL;

@@ -13,7 +13,6 @@ import { type GroupPages, groupPages } from '../store/lists/group-pages.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import type { Database } from '../store/sql/database.ts';
 import type { TravelDeps } from '../travel/collection.ts';
-import type { Webhooks } from '../travel/webhooks/webhooks.ts';
 import { type ScimCredentials, scimCredentials } from './credentials/scim-credentials.ts';
 import { invalidField, OperationError } from './errors.ts';
 import type { MappingTasks } from './mappings/mapping-tasks.ts';
@@ -124,7 +123,6 @@ export interface ServiceDeps extends MappingDeps {
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */
 export interface EmbeddedService {
   travel: TravelDeps;
-  webhooks: Pick<Webhooks, 'replaceSecret' | 'sendTestEvent' | 'redeliver'>;
 }
 
 /** Finds a connection that is configured. Throws 404 if there is none of that name. */

@@ -33,11 +33,6 @@ export const id = z.string().min(1).max(200);
 /** The number of items of a page. A client gives a number, which the query contains as text. */
 export const limit = z.coerce.number<number>().int().min(1).max(200).default(50);
 
-/** The parameters and the end of a page of the travel service. */
-export const travelPage = {
-  after: z.string().max(1_000).optional().describe('`next` of the page before'),
-  limit: limit.pipe(z.int().max(100)),
-};
 /** The `after` of the page that follows; absent on the last one. */
 export const next = z.string().optional();
 

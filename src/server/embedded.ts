@@ -1,10 +1,10 @@
 import type { Express } from 'express';
 import type { Logger } from 'pino';
+import type { ServedTravel } from '../admin/deps.ts';
 import type { Settings } from '../config/settings.ts';
 import { resolveName } from '../http/address-guard.ts';
 import { type FailedAuthenticationDeps, hashSecret, newSecret } from '../http/authentication.ts';
 import type { ExchangeRecorder } from '../model/exchange.ts';
-import type { EmbeddedService } from '../operations/deps.ts';
 import { apiKeys, oauthAccessTokens } from '../store/credentials/credentials.ts';
 import { type Encryption, encryption } from '../store/credentials/encryption.ts';
 import type { Database } from '../store/sql/database.ts';
@@ -17,7 +17,12 @@ import {
   createFirstApiKey,
   ensureFirstAdmin,
 } from '../travel/authentication/api-keys.ts';
-import { isActiveAdmin, openidAuthenticator } from '../travel/authentication/authentication.ts';
+import {
+  admitCallers,
+  authenticate,
+  isActiveAdmin,
+  openidAuthenticator,
+} from '../travel/authentication/authentication.ts';
 import {
   bridgeAuthenticator,
   firstAccepting,
@@ -31,7 +36,7 @@ import { travelResourceId } from './ids.ts';
 import { steadyClock, wait } from './runtime.ts';
 
 /** The embedded travel service, and the credentials that it creates. */
-export interface EmbeddedTravel extends EmbeddedService {
+export interface EmbeddedTravel extends ServedTravel {
   app: Express;
   /** The API key of the bridge itself. It exists only in memory, while the process runs. */
   bridgeKey: string;
@@ -103,12 +108,11 @@ export async function createEmbeddedTravel(deps: EmbeddedTravelDeps): Promise<Em
     ...(openid ? [openidAuthenticator({ ...openid, reader: store, now: Date.now, log })] : []),
   ]);
   const { travel, webhooks, run } = connectWebhooks(deps, store, secrets);
+  const common = { ...travel, log, recorder, publicUrl, webhooks: webhooks.routes };
   return {
-    app: createTravelApp({
-      ...travel,
-      ...{ authenticator, log, recorder, publicUrl, refusals, webhooks: webhooks.routes },
-    }),
-    ...{ travel, webhooks, bridgeKey, run },
+    app: createTravelApp({ ...common, admit: authenticate(store, authenticator, refusals) }),
+    serveAdmins: (findCaller) => createTravelApp({ ...common, admit: admitCallers(findCaller) }),
+    ...{ travel, bridgeKey, run },
     isActiveAdmin: (userId) => isActiveAdmin(store, userId),
     createFirstKey: async () =>
       chosenKey === undefined

@@ -6,11 +6,10 @@ import express, {
   type Response,
   Router,
 } from 'express';
-import type { FailedAuthenticationDeps } from '../http/authentication.ts';
 import type { ExchangeRecorder } from '../model/exchange.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../model/unavailable.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
-import { authenticate, callerId } from './authentication/authentication.ts';
+import { callerId } from './authentication/authentication.ts';
 import { catalog } from './catalog.ts';
 import { create, patch, remove, replace } from './changes.ts';
 import {
@@ -26,21 +25,20 @@ import type { Operation, Resource } from './declaration/resource.ts';
 import { ApiError, errorBody, storeUnavailable } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { contractRoutes } from './openapi/routes.ts';
-import type { Authenticator, Log } from './ports.ts';
+import type { Log } from './ports.ts';
 import { refuseAllParameters } from './requests/pagination.ts';
 import { type RequestWithBody, recordRequests } from './requests/request-log-middleware.ts';
 import { user } from './resources/user.ts';
 
 /** Dependencies of the travel service. */
 export interface TravelAppDeps extends TravelDeps {
-  authenticator: Authenticator;
+  /** Admits a request and names its caller, or answers it. */
+  admit: RequestHandler;
   log: Log;
   /** The routes of the additional webhook operations (new secret, test, redeliver); undefined disables them. */
   webhooks?: Router;
   /** Records every request; undefined disables the log. */
   recorder?: ExchangeRecorder | undefined;
-  /** Counts failed authentications; if undefined, they are never answered with 429. */
-  refusals?: FailedAuthenticationDeps | undefined;
   /** The base URL in the OpenAPI document; without it, clients use the URL from which they fetched the document. */
   publicUrl?: string | undefined;
 }
@@ -50,12 +48,11 @@ export interface TravelAppDeps extends TravelDeps {
  * document and documentation page; every other path, existing or not, answers 401.
  */
 export function createTravelApp({
-  authenticator,
+  admit,
   log,
   recorder,
   webhooks,
   publicUrl,
-  refusals,
   ...deps
 }: TravelAppDeps): Express {
   const app = express();
@@ -64,7 +61,6 @@ export function createTravelApp({
   app.enable('case sensitive routing');
   if (recorder) recordRequests(app, recorder);
   app.use(contractRoutes(publicUrl));
-  const admit = authenticate(deps.store, authenticator, refusals);
   app.use(admit);
   app.get('/whoami', refuseQueryParameters, async (_request, response) => {
     const caller = callerId(response);

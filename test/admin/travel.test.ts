@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
+import { type AdminFixture, signInPerson, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
@@ -51,8 +51,7 @@ async function travel(method: string, path: string, data?: object, key = apiKey)
 
 test('the travel service says that it is embedded, and which admins a key can belong to', async () => {
   const { body } = await fixture.viewer('GET', '/travel');
-  expect(body).toMatchObject({ embedded: true, others: [], admins: ['admin@jetbridge.local'] });
-  expect(body.eventKinds).toContain('user.created');
+  expect(body).toEqual({ embedded: true, others: [], admins: ['admin@jetbridge.local'] });
 });
 
 test('a created API key calls the travel API until it is revoked; its value is in no list and in no audit entry', async () => {
@@ -91,149 +90,185 @@ test('a webhook is created with a secret that is shown once, changed and deleted
     events: ['user.created'],
     description: 'Expenses',
   };
-  const created = await admin('POST', '/travel/webhooks', { body: sent });
-  expect(created.body).toMatchObject({
-    webhook: { ...sent, disabled: false },
-    secret: expect.stringMatching(/^whsec_/),
+  const created = await admin('POST', '/travel-api/webhooks', { body: { data: sent } });
+  expect(created).toMatchObject({
+    status: 201,
+    body: { data: { ...sent, disabled: false, secret: expect.stringMatching(/^whsec_/) } },
   });
-  const { webhook, secret } = created.body;
-  const path = `/travel/webhooks/${webhook.id}`;
-  const changed = await admin('PATCH', path, { body: { events: null, description: null, disabled: true } });
-  expect(changed.body).toEqual({
-    ...{ id: webhook.id, createdAt: webhook.createdAt, url: sent.url, disabled: true },
+  const { id, secret, createdAt } = created.body.data;
+  const path = `/travel-api/webhooks/${id}`;
+  const changed = await admin('PATCH', path, {
+    body: { data: { events: null, description: null, disabled: true } },
   });
-  const listed = await viewer('GET', '/travel/webhooks');
-  expect(listed.body.webhooks).toContainEqual({ ...changed.body, url: 'https://expenses.example.com/*' });
-  expect((await admin('DELETE', path)).status).toBe(204);
+  expect(changed.body.data).toEqual({ ...{ id, type: 'webhook', createdAt, url: sent.url, disabled: true } });
+  const listed = await viewer('GET', '/travel-api/webhooks');
+  expect(listed.body.data).toContainEqual({ ...changed.body.data, url: 'https://expenses.example.com/*' });
+  expect((await admin('DELETE', path)).status).toBe(200);
   expect((await admin('DELETE', path)).status).toBe(404);
-  expect((await admin('PATCH', path, { body: { disabled: false } })).status).toBe(404);
-  const events = await viewer('GET', '/travel/events?limit=3');
-  expect(events.body.events.map(({ kind }: { kind: string }) => kind)).toEqual([
+  expect((await admin('PATCH', path, { body: { data: { disabled: false } } })).status).toBe(404);
+  const events = await viewer('GET', '/travel-api/events?limit=3&order=desc');
+  expect(events.body.data.map(({ kind }: { kind: string }) => kind)).toEqual([
     ...['webhook.deleted', 'webhook.updated', 'webhook.created'],
   ]);
-  const audit = await viewer('GET', '/audit?action=createTravelWebhook');
-  expect(audit.body.entries[0].details).toEqual({
-    ...{ ...sent, id: webhook.id, url: 'https://expenses.example.com/*' },
-  });
-  expect(JSON.stringify([listed.body, audit.body])).not.toContain(secret);
+  const audit = await changes();
+  expect(audit.slice(0, 5).map(({ status, details }) => [status, details])).toEqual([
+    [404, { method: 'PATCH', path: `/webhooks/${id}`, fields: ['disabled'] }],
+    [404, { method: 'DELETE', path: `/webhooks/${id}` }],
+    [200, { method: 'DELETE', path: `/webhooks/${id}`, id }],
+    [200, { method: 'PATCH', path: `/webhooks/${id}`, id, fields: ['events', 'description', 'disabled'] }],
+    [201, { method: 'POST', path: '/webhooks', id, fields: ['url', 'events', 'description'] }],
+  ]);
+  expect(audit[0]).toMatchObject({ actor: 'admin of tests', actorKind: 'token', address: '127.0.0.1' });
+  expect(JSON.stringify([listed.body, audit])).not.toContain(secret);
 });
 
-test('the audit log has the URL of a webhook without what may be a secret, also if it was refused', async () => {
-  const { admin, viewer } = fixture;
-  const create = (url: string) => admin('POST', '/travel/webhooks', { body: { url, disabled: true } });
-  const { webhook } = (await create('https://127.0.0.1:9/in?token=HUSH&team=1#HUSH')).body;
-  const path = `/travel/webhooks/${webhook.id}`;
-  expect((await admin('PATCH', path, { body: { url: 'https://127.0.0.1:9/out?HUSH' } })).status).toBe(200);
-  for (const url of [
-    'https://ada:HUSH@127.0.0.1:9/in',
-    'http:HUSH@127.0.0.1:9',
-    'https://x y/?HUSH',
-    'HUSH:x',
-  ])
+/** The entries of changes through the travel API, the newest first. */
+async function changes(): Promise<{ status: number; details: object }[]> {
+  return (await fixture.viewer('GET', '/audit?action=changeTravelData')).body.entries;
+}
+
+test('the audit log has no URL of a webhook, which may be a secret, also if it was refused', async () => {
+  const { admin } = fixture;
+  const create = (url: string) =>
+    admin('POST', '/travel-api/webhooks', { body: { data: { url, disabled: true } } });
+  const { id } = (await create('https://127.0.0.1:9/in?token=HUSH&team=1#HUSH')).body.data;
+  const path = `/travel-api/webhooks/${id}`;
+  const changed = await admin('PATCH', path, { body: { data: { url: 'https://127.0.0.1:9/out?HUSH' } } });
+  expect(changed.status).toBe(200);
+  for (const url of ['https://ada:HUSH@127.0.0.1:9/in', 'https://x y/?HUSH', 'HUSH:x'])
     expect([url, (await create(url)).status]).toEqual([url, 422]);
-  const entries = async (action: string): Promise<{ details: object }[]> =>
-    (await viewer('GET', `/audit?action=${action}&limit=5`)).body.entries;
-  const [updated, created] = [await entries('updateTravelWebhook'), await entries('createTravelWebhook')];
-  expect(updated[0]?.details).toMatchObject({ url: 'https://127.0.0.1:9/*' });
-  expect(created.map(({ details }) => details)).toEqual([
-    { url: '*', disabled: true },
-    { url: '*', disabled: true },
-    { url: 'http://*@127.0.0.1:9/', disabled: true },
-    { url: 'https://*@127.0.0.1:9/*', disabled: true },
-    { url: 'https://127.0.0.1:9/*', disabled: true, id: webhook.id },
-  ]);
+  const audit = await changes();
+  expect(audit.slice(0, 5).map(({ status }) => status)).toEqual([422, 422, 422, 200, 201]);
+  expect(JSON.stringify(audit)).not.toContain('HUSH');
   // The URL itself is what an admin has given.
-  const listed = (await admin('GET', '/travel/webhooks')).body.webhooks;
+  const listed = (await admin('GET', '/travel-api/webhooks')).body.data;
   expect(listed).toContainEqual(expect.objectContaining({ url: 'https://127.0.0.1:9/out?HUSH' }));
   await admin('DELETE', path);
 });
 
 test('a viewer sees the URL of a webhook without what may be a secret, also in its events', async () => {
   const { admin, viewer } = fixture;
-  const body = { url: 'https://127.0.0.1:9/HUSH/in?token=HUSH', disabled: true };
-  const { webhook } = (await admin('POST', '/travel/webhooks', { body })).body;
-  const path = `/travel/webhooks/${webhook.id}`;
-  await admin('PATCH', path, { body: { url: 'https://127.0.0.1:9/out?HUSH' } });
-  const [listed, events] = [await viewer('GET', '/travel/webhooks'), await viewer('GET', '/travel/events')];
-  expect(listed.body.webhooks).toContainEqual({ ...webhook, url: 'https://127.0.0.1:9/*' });
-  expect(events.body.events[0]).toMatchObject({
+  const data = { url: 'https://127.0.0.1:9/HUSH/in?token=HUSH', disabled: true };
+  const { secret: _, ...webhook } = (await admin('POST', '/travel-api/webhooks', { body: { data } })).body
+    .data;
+  const path = `/travel-api/webhooks/${webhook.id}`;
+  await admin('PATCH', path, { body: { data: { url: 'https://127.0.0.1:9/out?HUSH' } } });
+  const shown = { ...webhook, url: 'https://127.0.0.1:9/*' };
+  const [one, listed] = [await viewer('GET', path), await viewer('GET', '/travel-api/webhooks')];
+  expect(one.body.data).toEqual(shown);
+  expect(listed.body.data).toContainEqual(shown);
+  const query = '/travel-api/events?limit=2&order=desc';
+  const events = await viewer('GET', query);
+  expect(events.body.data[0]).toMatchObject({
     data: { id: webhook.id, url: 'https://127.0.0.1:9/*' },
     previousAttributes: { url: 'https://127.0.0.1:9/*' },
   });
-  expect(JSON.stringify([listed.body, events.body])).not.toContain('HUSH');
-  expect(JSON.stringify((await admin('GET', '/travel/events')).body)).toContain('in?token=HUSH');
+  const event = await viewer('GET', `/travel-api/events/${events.body.data[0].id}`);
+  expect(JSON.stringify([one.body, listed.body, events.body, event.body])).not.toContain('HUSH');
+  expect(JSON.stringify((await admin('GET', query)).body)).toContain('in?token=HUSH');
   await admin('DELETE', path);
 });
 
 test.each([
-  ['an address that is no URL', { url: 'expenses' }, 'url'],
-  ['a URL with credentials', { url: 'https://ada:secret@expenses.example.com' }, 'url'],
-  ['an unknown kind of event', { url: 'https://a.example', events: ['nosuch'] }, 'events.0'],
-  ['a list without a kind', { url: 'https://a.example', events: [] }, 'events'],
-])('a webhook with %s is refused with the check of the travel API', async (_title, body, field) => {
-  const refused = await fixture.admin('POST', '/travel/webhooks', { body });
-  const [fault] = refused.body.faults;
-  expect([refused.status, fault.field]).toEqual([422, field]);
-  const same = await travel('POST', '/webhooks', body);
-  expect(same.body.invalid[0]).toMatchObject({ field, message: `"${field}" ${fault.message}` });
+  ['GET', '/cost-centers?limit=5'],
+  ['GET', '/cost-centers?nosuch=1'],
+  ['GET', '/users/nosuch'],
+  ['GET', '/nosuch'],
+  ['PUT', '/cost-centers'],
+  ['POST', '/webhooks', { url: 'https://ada:secret@expenses.example.com' }],
+  ['POST', '/webhooks', { url: 'https://a.example', events: ['nosuch'] }],
+  ['POST', '/cost-centers', { name: '' }],
+])('%s %s is answered as by the travel API itself', async (method, path, ...[data]: object[]) => {
+  const same = await travel(method, path, data);
+  const answered = await fixture.admin(method, `/travel-api${path}`, data ? { body: { data } } : {});
+  const body = JSON.parse(JSON.stringify(answered.body).replaceAll('/admin/api/travel-api', '/api'));
+  expect([answered.status, body]).toEqual([same.status, same.body]);
+});
+
+test('only admins write, with the token of the page; a refusal is no change', async () => {
+  const { anonymous, viewer, service } = fixture;
+  const before = await changes();
+  const body = { data: { name: 'Nobody' } };
+  expect((await anonymous('GET', '/travel-api/cost-centers')).status).toBe(401);
+  expect((await anonymous('POST', '/travel-api/cost-centers', { body })).status).toBe(401);
+  const refused = await viewer('POST', '/travel-api/cost-centers', { body });
+  expect([refused.status, refused.body.code]).toEqual([403, 'forbidden']);
+  const { client, headers } = await signInPerson(service, { name: 'Grace', role: 'admin' });
+  const other = { ...headers, 'X-CSRF-Token': 'another' };
+  const foreign = await anonymous('POST', '/travel-api/cost-centers', { body, headers: other });
+  expect([foreign.status, foreign.body.code]).toEqual([403, 'invalidCsrfToken']);
+  expect(await changes()).toEqual(before);
+  const made = await client('POST', '/travel-api/cost-centers', { body });
+  expect(made.status).toBe(201);
+  const { details, ...entry } = (await changes())[0] ?? {};
+  expect([entry, details]).toMatchObject([
+    { actor: 'Grace (idp.example)', status: 201 },
+    { path: '/cost-centers' },
+  ]);
+  // The request log says who called, also by a session, and leaves out what the page reads.
+  await client('GET', '/travel-api/cost-centers');
+  await eventually(async () => {
+    const { exchanges } = (await viewer('GET', '/exchanges?direction=api&path=/admin&limit=5')).body;
+    expect(exchanges[0]).toMatchObject({
+      ...{ method: 'POST', path: '/admin/api/travel-api/cost-centers', status: 201 },
+      user: 'Grace (idp.example)',
+    });
+  });
 });
 
 test('a webhook is tested, and its deliveries are listed and repeated', async () => {
+  const { admin, viewer } = fixture;
   const { port } = receiver.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/`;
   const made = await travel('POST', '/webhooks', { url, events: ['costCenter.created'] });
-  expect(made.status).toBe(201);
   const { id, secret } = made.body.data;
-  const listed = await fixture.viewer('GET', '/travel/webhooks');
-  expect(listed.body.webhooks).toMatchObject([{ id, url, disabled: false, events: ['costCenter.created'] }]);
-  expect(JSON.stringify(listed.body)).not.toContain(secret);
+  const path = `/travel-api/webhooks/${id}`;
+  expect(JSON.stringify((await viewer('GET', path)).body)).not.toContain(secret);
 
   receiverStatus = 204;
-  expect((await fixture.admin('POST', `/travel/webhooks/${id}/test`)).body).toMatchObject({ status: 204 });
+  expect((await admin('POST', `${path}/test`)).body.data).toMatchObject({ status: 204 });
   receiverStatus = 500;
-  const failed = await fixture.admin('POST', `/travel/webhooks/${id}/test`);
-  expect(failed.body).toMatchObject({ status: 500, error: expect.any(String) });
+  const failed = await admin('POST', `${path}/test`);
+  expect(failed.body.data).toMatchObject({ status: 500, error: expect.any(String) });
 
   receiverStatus = 204;
   await travel('POST', '/cost-centers', { name: 'Research' });
-  const deliveries = (query = '') => fixture.viewer('GET', `/travel/webhooks/${id}/deliveries${query}`);
-  await eventually(async () =>
-    expect((await deliveries('?status=succeeded')).body.deliveries).toHaveLength(1),
-  );
-  const [delivery] = (await deliveries()).body.deliveries;
+  const succeeded = async () => (await viewer('GET', `${path}/deliveries?status=succeeded`)).body.data;
+  await eventually(async () => expect(await succeeded()).toHaveLength(1));
+  const [delivery] = await succeeded();
   expect(delivery).toMatchObject({ kind: 'costCenter.created', attempts: [{ status: 204 }] });
-  const again = await fixture.admin('POST', `/travel/webhooks/${id}/deliveries/${delivery.id}/redeliver`);
-  expect(again.body).toMatchObject({ kind: 'costCenter.created', eventId: delivery.eventId });
-  await eventually(async () =>
-    expect((await deliveries('?status=succeeded')).body.deliveries).toHaveLength(2),
-  );
-  const first = await deliveries('?limit=1');
-  expect(first.body.deliveries).toMatchObject([{ id: again.body.id }]);
-  const second = await deliveries(`?limit=1&after=${first.body.next}`);
-  expect(second.body.deliveries).toMatchObject([{ id: delivery.id }]);
-  expect((await deliveries('?after=nonsense')).status).toBe(422);
-  expect((await fixture.viewer('GET', '/travel/webhooks/nosuch/deliveries')).status).toBe(404);
+  const again = await admin('POST', `${path}/deliveries/${delivery.id}/redeliver`);
+  expect(again.body.data).toMatchObject({ kind: 'costCenter.created', eventId: delivery.eventId });
+  await eventually(async () => expect(await succeeded()).toHaveLength(2));
 });
 
 test('the secret of a webhook is renewed and shown once; for a day the one before signs too', async () => {
-  const { admin, viewer } = fixture;
+  const { admin } = fixture;
   const { port } = receiver.address() as AddressInfo;
   receiverStatus = 204;
-  const made = await admin('POST', '/travel/webhooks', { body: { url: `http://127.0.0.1:${port}/` } });
-  const path = `/travel/webhooks/${made.body.webhook.id}`;
+  const data = { url: `http://127.0.0.1:${port}/` };
+  const made = (await admin('POST', '/travel-api/webhooks', { body: { data } })).body.data;
+  const path = `/travel-api/webhooks/${made.id}`;
   const renewed = await admin('POST', `${path}/secret`);
-  expect(renewed).toMatchObject({ status: 200, body: { secret: expect.stringMatching(/^whsec_/) } });
-  expect(renewed.body.secret).not.toBe(made.body.secret);
+  expect(renewed).toMatchObject({
+    status: 200,
+    body: { data: { secret: expect.stringMatching(/^whsec_/) } },
+  });
+  const { secret } = renewed.body.data;
+  expect(secret).not.toBe(made.secret);
   await admin('POST', `${path}/test`);
   const test = received.findLast(({ body }) => JSON.parse(body).kind === 'webhook.updated');
-  for (const secret of [made.body.secret, renewed.body.secret])
-    expect(new Webhook(secret).verify(test?.body ?? '', test?.headers ?? {})).toMatchObject({
+  for (const one of [made.secret, secret])
+    expect(new Webhook(one).verify(test?.body ?? '', test?.headers ?? {})).toMatchObject({
       kind: 'webhook.updated',
     });
-  const audit = await viewer('GET', '/audit?action=renewTravelWebhookSecret');
-  expect(audit.body.entries).toMatchObject([{ status: 200, details: { id: made.body.webhook.id } }]);
-  expect(JSON.stringify(audit.body)).not.toContain(renewed.body.secret);
-  expect((await admin('POST', '/travel/webhooks/nosuch/secret')).status).toBe(404);
+  const audit = await changes();
+  expect(audit[1]).toMatchObject({
+    status: 200,
+    details: { method: 'POST', path: `/webhooks/${made.id}/secret`, id: made.id },
+  });
+  expect(JSON.stringify(audit)).not.toContain(secret);
+  expect((await admin('POST', '/travel-api/webhooks/nosuch/secret')).status).toBe(404);
   await admin('DELETE', path);
 });
 
@@ -247,7 +282,9 @@ test('requests to the travel API are listed with the email address of the caller
       ...{ method: 'GET', path: '/api/users/nosuch', status: 404, user: email },
     });
   });
-  const ofUser = (await fixture.viewer('GET', `/exchanges?user=${email}&status=404&details=true`)).body;
+  const ofUser = (
+    await fixture.viewer('GET', `/exchanges?user=${email}&status=404&path=/api/users&details=true`)
+  ).body;
   expect(ofUser.exchanges[0]).toMatchObject({
     ...{ direction: 'api', path: '/api/users/nosuch', response: { body: { isCut: false } } },
   });
@@ -255,11 +292,11 @@ test('requests to the travel API are listed with the email address of the caller
   expect([status, body.faults[0].field]).toEqual([422, 'user']);
 });
 
-test('events are listed, the newest first', async () => {
-  await travel('POST', '/cost-centers', { name: 'Apollo' });
-  const { body } = await fixture.viewer('GET', '/travel/events?limit=1');
-  expect(body).toMatchObject({
-    events: [{ kind: 'costCenter.created', data: { name: 'Apollo' } }],
-    next: expect.any(String),
+test('sample data that is not there cannot be removed', async () => {
+  const { body } = await fixture.viewer('GET', '/travel/sample-data');
+  expect(body).toEqual({
+    ...{ company: 'Corvanne', domain: 'corvanne.example', isPresent: false, users: 200, trips: 500 },
   });
+  const removal = await fixture.admin('DELETE', '/travel/sample-data');
+  expect([removal.status, removal.body.message]).toEqual([404, 'Corvanne is not in the travel service.']);
 });

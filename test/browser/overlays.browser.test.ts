@@ -17,8 +17,8 @@ beforeAll(async () => {
   person = `/admin/people/default/${body.id}`;
   // Disabled: nothing is sent.
   const hook = { url: 'https://expenses.example.com/', disabled: true };
-  const made = await admin('POST', '/travel/webhooks', { body: hook });
-  webhook = `/admin/travel/webhooks/${made.body.webhook.id}`;
+  const made = await admin('POST', '/travel-api/webhooks', { body: { data: hook } });
+  webhook = `/admin/travel-data/webhooks/${made.body.data.id}`;
   browser = await launchBrowser();
 });
 afterAll(async () => {
@@ -35,8 +35,9 @@ const openers: Record<string, string[]> = {
   '/admin/mappings': ['Versions', 'Add a rule', 'Add a rule > Sets *', 'Add a rule > Reads *', 'Person'],
   '/admin/traffic': ['Keep bodies of reads…', 'Save as scenario', 'Direction', 'Method', 'Status'],
   '/admin/connect': ['Add a connection', 'Revoke first token'],
-  '/admin/travel': [...['Create an API key', 'Create an API key > Acts for', 'Revoke first key']],
-  '/admin/travel/webhooks': ['Create a webhook', 'Create a webhook > Events'],
+  '/admin/travel-data/keys': ['Create an API key', 'Create an API key > Acts for', 'Revoke first key'],
+  '/admin/travel-data/webhooks': ['Create a webhook', 'Create a webhook > Events'],
+  '/admin/travel-data/users': ['Create a user', 'Create a user > Manager'],
   '/admin/audit': ['Who', 'What'],
   '/admin/access/tokens': [
     'Create a token…',
@@ -68,7 +69,7 @@ test(
     }
     const ofDetails: [string, string[]][] = [
       [person, ['POST /scim/v2/Users']],
-      [webhook, ['Edit…', 'Edit… > Events', 'Renew the secret…', 'Delete…']],
+      [webhook, ['Edit…', 'Edit… > Events', 'Enable…', 'Renew the secret…', 'Delete…']],
     ];
     for (const [address, names] of ofDetails) {
       await open(page, address);
@@ -105,7 +106,7 @@ test('the keys open views, the search and their own list, and do nothing while s
   await page.keyboard.press('Shift+?');
   const keys = page.getByRole('dialog', { name: 'Keys' });
   await keys.waitFor();
-  expect(await keys.getByRole('row').count()).toBe(13);
+  expect(await keys.getByRole('row').count()).toBe(12);
   await page.keyboard.press('g');
   await page.keyboard.press('p');
   await page.keyboard.press('Escape');

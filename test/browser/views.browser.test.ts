@@ -209,7 +209,7 @@ test('Traffic hides the calls that the bridge makes at an interval, until a swit
 
 test('on a narrow screen the tabs stay in one row, and the chosen one is in view', async () => {
   const { page } = await fixture.signIn({ viewport: { width: 390, height: 844 } });
-  await page.goto('/admin/travel/sample-data');
+  await page.goto('/admin/travel-data/sample-data');
   const tabs = page.getByRole('tab');
   await page.getByRole('tab', { name: 'Sample data' }).waitFor();
   const boxes = await Promise.all((await tabs.all()).map((tab) => tab.boundingBox()));

@@ -3,12 +3,11 @@ export const helpPages = {
   '/overview': 'admin-page.html#overview',
   '/people': 'operations/somebody-has-no-traveler.html',
   '/mappings': 'operations/change-a-mapping.html#on-the-admin-page',
-  '/lists': 'operations/lists-and-files.html',
   '/traffic': 'operations/requests.html',
   '/decisions': 'operations/held-changes.html#deciding',
   '/shadow': 'operations/shadow-mode.html',
   '/connect': 'operations/connections.html#on-the-admin-page',
-  '/travel': 'admin-page.html#travel-service',
+  '/travel-data': 'admin-page.html#travel-data',
   '/audit': 'admin-page.html#audit',
   '/access': 'operations/admin-access.html',
 };

@@ -40,12 +40,13 @@ function lazyView(load: () => Promise<ComponentType>): ComponentType {
 const OverviewView = lazyView(async () => (await import('./views/overview/overview.tsx')).OverviewView);
 const PeopleView = lazyView(async () => (await import('./views/people/people.tsx')).PeopleView);
 const MappingsView = lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView);
-const ListsView = lazyView(async () => (await import('./views/lists/lists.tsx')).ListsView);
 const TrafficView = lazyView(async () => (await import('./views/traffic/traffic.tsx')).TrafficView);
 const DecisionsView = lazyView(async () => (await import('./views/decisions/decisions.tsx')).DecisionsView);
 const ShadowView = lazyView(async () => (await import('./views/shadow/shadow.tsx')).ShadowView);
 const ConnectView = lazyView(async () => (await import('./views/connect/connect.tsx')).ConnectView);
-const TravelView = lazyView(async () => (await import('./views/travel/travel.tsx')).TravelView);
+const TravelDataView = lazyView(
+  async () => (await import('./views/travel-data/travel-data.tsx')).TravelDataView,
+);
 const AuditView = lazyView(async () => (await import('./views/audit/audit.tsx')).AuditView);
 const AccessView = lazyView(async () => (await import('./views/access/access.tsx')).AccessView);
 
@@ -92,10 +93,7 @@ export const groups: { label?: string; views: View[] }[] = [
     views: [
       {
         ...{ label: 'Travel data', key: 'v', icon: IconPlane },
-        places: [
-          { path: '/travel', label: 'Travel service', content: TravelView },
-          { path: '/lists', label: 'Lists', content: ListsView },
-        ],
+        places: [{ path: '/travel-data', label: 'Travel data', content: TravelDataView }],
       },
       {
         ...{ label: 'Settings', key: 's', icon: IconSettings },

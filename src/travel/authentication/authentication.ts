@@ -1,4 +1,4 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import {
   bearerToken,
   type FailedAuthenticationDeps,
@@ -47,8 +47,7 @@ export function authenticate(
     };
     const admission = token === undefined ? undefined : await credentials(token, onRefused);
     if (admission && (await isActiveAdmin(reader, admission.userId))) {
-      response.locals['caller'] = admission.userId;
-      response.locals['credential'] = admission.credential;
+      setCaller(response, admission);
       addRequestNotes(response, { credential: loggedCredential(admission) });
       // The bridge's own reads are too frequent to be logged like others.
       if (admission.credential === BRIDGE_CREDENTIAL && request.method === 'GET') markRoutine(response);
@@ -71,6 +70,22 @@ export function authenticate(
 /** The credential as written to the log. The subject of an OpenID token can be an email address, so the user id replaces it. */
 function loggedCredential({ userId, credential }: Principal): string {
   return credential.startsWith('openid:') ? `openid:${userId}` : credential;
+}
+
+/** Admits the requests whose caller `findCaller` finds; it answers the others. Their callers need not be users of the travel service. */
+export function admitCallers(
+  findCaller: (request: Request, response: Response) => Promise<Principal | undefined>,
+): RequestHandler {
+  return async (request, response, next) => {
+    const caller = await findCaller(request, response);
+    if (!caller) return;
+    setCaller(response, caller);
+    next();
+  };
+}
+
+function setCaller(response: Response, { userId, credential }: Principal): void {
+  Object.assign(response.locals, { caller: userId, credential });
 }
 
 /** Returns the id of the authenticated user. */

@@ -48,7 +48,7 @@ function references({ references: declared = [], parent, schema, readOnly }: Res
     const member = schema.shape[field] ?? readOnly?.shape[field];
     const target = catalog.find(({ type }) => type === to);
     if (!member || !target) return [];
-    const id = idText(target.idForm, `The id of ${withArticle(to)}`);
+    const id = idText(target.idForm, `The id of ${withArticle(to)}`).meta({ 'x-resource': to });
     return [[field, member instanceof z.ZodOptional ? id.optional() : id] as const];
   });
   return Object.fromEntries(fields);

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Express, Request, Response } from 'express';
 import { clientAddressOf } from '../../http/authentication.ts';
 import { type RequestScope, requestScopeOf } from '../../http/log.ts';
-import { BRIDGE_CREDENTIAL, type ExchangeRecorder } from '../../model/exchange.ts';
+import { ADMIN_CREDENTIAL, BRIDGE_CREDENTIAL, type ExchangeRecorder } from '../../model/exchange.ts';
 import { callerCredential } from '../authentication/authentication.ts';
 
 /**
@@ -14,7 +14,7 @@ export function recordRequests(app: Express, recorder: ExchangeRecorder): void {
   const record: RequestScope['onEnd'] = (request, response, { ms, status }) => {
     const caller = callerCredential(response);
     const { method, originalUrl: path } = request;
-    if (caller?.credential === BRIDGE_CREDENTIAL && status === 200 && isPolling(request)) return;
+    if (caller && status === 200 && isOwnRead(caller.credential, request)) return;
     const isKept = caller !== undefined && (status >= 400 || (method !== 'GET' && method !== 'HEAD'));
     recorder.record({
       ...{ direction: 'api', ms, connection: undefined, person: undefined },
@@ -32,11 +32,13 @@ export function recordRequests(app: Express, recorder: ExchangeRecorder): void {
 }
 
 /**
- * True for the pages of events, travelers and lookups that the bridge reads again and again: they would be most of the log. A search
- * for a person is no polling.
+ * True for what the admin page reads, and for the pages of events, travelers and lookups that the bridge reads again and again: they would
+ * be most of the log. A search for a person is no polling.
  */
-function isPolling({ method, query }: Request): boolean {
-  return method === 'GET' && query['limit'] !== undefined && query['emails'] === undefined;
+function isOwnRead(credential: string, { method, query }: Request): boolean {
+  if (method !== 'GET') return false;
+  if (credential.startsWith(ADMIN_CREDENTIAL)) return true;
+  return credential === BRIDGE_CREDENTIAL && query['limit'] !== undefined && query['emails'] === undefined;
 }
 
 /**

@@ -119,7 +119,7 @@ async function missingMandatoryFields(
  */
 export const customFieldValues = z.array(
   z.strictObject({
-    customFieldId: text.meta({ description: 'The id of a custom field' }),
+    customFieldId: text.meta({ description: 'The id of a custom field', 'x-resource': 'customField' }),
     name: text.optional().meta({ readOnly: true }),
     values: z.array(
       z.strictObject({

@@ -19,7 +19,7 @@ import {
   serializeCustomFields,
 } from './custom-field-values.ts';
 
-const person = z.strictObject({ id: text, email: text, fullName: text });
+const person = z.strictObject({ id: text.meta({ 'x-resource': 'user' }), email: text, fullName: text });
 
 const spot = z.strictObject({
   airport: text.optional(),
@@ -312,7 +312,7 @@ const schema = z
     rates: z.array(rate),
     search,
     transportLegs: z.array(transportLeg).optional(),
-    travelerIds: z.array(text),
+    travelerIds: z.array(text.meta({ 'x-resource': 'user' })),
   })
   .meta({ description: 'A travel booking file: the search, what it found, and what was booked' });
 

@@ -17,17 +17,10 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 /** Creates the dispatcher and the additional operations, with their routes. */
 export function createWebhooks(deps: WebhookDeps) {
   const dispatcher = createDispatcher(deps);
-  const operations = {
-    /** Makes a new secret for a webhook, and returns the webhook with it. Throws `notFound`. */
-    replaceSecret: (target: RequestTarget) => replaceWebhookSecret(deps, target),
-    /** Sends a test event to a webhook and returns the attempt. Throws `notFound`. */
-    sendTestEvent: (target: RequestTarget) => sendTestEvent(deps, target),
-    /** Queues the event of a delivery once more and returns the new delivery. Throws `notFound` or `conflict`. */
-    redeliver: async (target: RequestTarget): Promise<JsonObject> => {
-      const id = await redeliverEvent(deps, target);
-      dispatcher.notify('', '');
-      return retrieve({ resource: webhookDelivery, deps: deps.travel }, { ...target, id });
-    },
+  const redeliver = async (target: RequestTarget): Promise<JsonObject> => {
+    const id = await redeliverEvent(deps, target);
+    dispatcher.notify('', '');
+    return retrieve({ resource: webhookDelivery, deps: deps.travel }, { ...target, id });
   };
   const routes = Router({ caseSensitive: true });
   const post = (path: string, status: number, answer: (target: RequestTarget) => Promise<JsonObject>) => {
@@ -36,10 +29,10 @@ export function createWebhooks(deps: WebhookDeps) {
     });
     routes.all(path, refuseMethod);
   };
-  post('/webhooks/:id/secret', 200, operations.replaceSecret);
-  post('/webhooks/:id/test', 200, operations.sendTestEvent);
-  post('/webhooks/:parentId/deliveries/:id/redeliver', 201, operations.redeliver);
-  return { ...dispatcher, ...operations, routes };
+  post('/webhooks/:id/secret', 200, (target) => replaceWebhookSecret(deps, target));
+  post('/webhooks/:id/test', 200, (target) => sendTestEvent(deps, target));
+  post('/webhooks/:parentId/deliveries/:id/redeliver', 201, redeliver);
+  return { ...dispatcher, routes };
 }
 
 /** "the old secret … for 24 hours": both sign, so that a receiver can be changed without interruption. */

@@ -180,26 +180,30 @@ export function ScrolledRows<Page, Row>({
 export function SearchedRows<Page, Row>({
   search,
   onSearch,
+  searchLabel = 'Name contains',
   empty,
+  note,
   children,
   ...list
 }: Omit<Parameters<typeof ScrolledRows<Page, Row>>[0], 'endOf'> & {
   search: string | undefined;
   onSearch: (text: string) => void;
+  searchLabel?: string;
   empty: string;
+  /** Behind the number of rows. */
+  note?: string;
   children?: ReactNode;
 }) {
-  const nothing = search ? 'Nothing has this in its name.' : empty;
+  const nothing = search ? 'Nothing is found.' : empty;
+  const countOf = (count: number) =>
+    count > 0 ? `${numberText(count)} ${search ? 'found' : 'in all'}.` : nothing;
   return (
     <>
       <Group mb="md" role="search" aria-label={`Search ${list.label.toLowerCase()}`}>
-        <TextFilter label="Name contains" value={search} onChange={onSearch} />
+        <TextFilter label={searchLabel} value={search} onChange={onSearch} />
         {children}
       </Group>
-      <ScrolledRows
-        {...list}
-        endOf={(count) => (count > 0 ? `${numberText(count)} ${search ? 'found' : 'in all'}.` : nothing)}
-      />
+      <ScrolledRows {...list} endOf={(count) => [countOf(count), note].filter(Boolean).join(' ')} />
     </>
   );
 }

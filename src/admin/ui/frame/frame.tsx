@@ -76,6 +76,8 @@ export function Frame({ session }: { session: Session }) {
               <Route path="/held/*?">
                 {(rest) => <Redirect to={`/decisions/${rest['*'] ?? ''}`} replace />}
               </Route>
+              <Route path="/lists/*?" component={() => <Redirect to="/travel-data" replace />} />
+              <Route path="/travel/*?" component={() => <Redirect to="/travel-data" replace />} />
               <Redirect to="/overview" replace />
             </Switch>
           </Suspense>

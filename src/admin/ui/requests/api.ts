@@ -47,12 +47,21 @@ export async function request<Name extends OperationName>(
   signal?: AbortSignal,
 ): Promise<Result<Name>> {
   const { url, ...init } = toRequest(OPERATIONS[name], Object(input));
+  return (await send(url, init, signal)) as Result<Name>;
+}
+
+/** Sends a request on the session of the page, and returns the body of its answer. Throws a `RequestFailure`. */
+export async function send(
+  url: string,
+  init: { method: string; headers: Record<string, string>; body: string | null },
+  signal?: AbortSignal,
+): Promise<unknown> {
   if (csrfToken !== undefined) init.headers['X-CSRF-Token'] = csrfToken;
   const response = await fetch(url, { ...init, signal: signal ?? null }).catch(toFailure);
   // A response without a body is one of an operation without a result, or a failure of something between the page and the service.
   const body: unknown = await response.json().catch(() => undefined);
   if (!response.ok) throw new RequestFailure(response.status, Object(body));
-  return body as Result<Name>;
+  return body;
 }
 
 /** Distributes the input of an operation: to its path, and the rest to its body or to its query. */
@@ -87,11 +96,11 @@ export class RequestFailure extends Error {
   readonly code: string;
   readonly faults: { field: string; message: string }[];
 
-  constructor(status: number, { code, message, faults = [] }: Partial<ErrorBody>) {
+  constructor(status: number, { code, message, faults = [], invalid = [] }: Partial<ErrorBody>) {
     super(message ?? 'The service did not answer as expected. Try again.');
     this.status = status;
     this.code = code ?? 'internalError';
-    this.faults = faults;
+    this.faults = [...faults, ...invalid.map(withoutField)];
   }
 }
 
@@ -105,10 +114,22 @@ export function faultOf(error: Error | null, field: string): string | undefined 
   return faultsOf(error).find((fault) => `${fault.field}.`.startsWith(`${field}.`))?.message;
 }
 
+interface Fault {
+  field: string;
+  message: string;
+}
+
+/** The body of an error. The travel API calls its faults `invalid`. */
 interface ErrorBody {
   code: string;
   message: string;
-  faults: { field: string; message: string }[];
+  faults: Fault[];
+  invalid: Fault[];
+}
+
+/** A message of the travel API begins with the field in quotes, which the page shows above it. */
+function withoutField({ field, message }: Fault): Fault {
+  return { field, message: message.replace(`"${field}" `, '') };
 }
 
 /** Converts a failure of `fetch`: a TypeError is one of the network. */

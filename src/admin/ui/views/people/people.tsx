@@ -16,17 +16,20 @@ import { usePages, useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
 import { FilterBar, type Filters, usePeopleFilters } from './filters.tsx';
 import { FindingValuesView } from './finding-values.tsx';
+import { GroupsView, GroupView } from './groups.tsx';
 import { PersonView } from './person.tsx';
 import { markOfPerson, peopleCountText } from './texts.ts';
 
-/** The people, the one whom the address names, or the findings by value. */
+/** The people, the one whom the address names, the findings by value, or the groups. */
 export function PeopleView() {
   return (
     <Switch>
+      <Route path="/groups/:connection/:id">{(group) => <GroupView key={group.id} {...group} />}</Route>
       <Route path="/:connection/:id">
         {({ connection, id }) => <PersonView key={`${connection} ${id}`} connection={connection} id={id} />}
       </Route>
       <Route path="/findings" component={FindingValuesView} />
+      <Route path="/groups" component={GroupsView} />
       <Route path="/" component={PeopleList} />
     </Switch>
   );
@@ -44,6 +47,7 @@ function PeopleList() {
         title="People"
         actions={
           <Group gap="xs" justify="flex-end">
+            <ViewLink href="/groups">Groups</ViewLink>
             {isFiltered && <ReconcileSelectedButton filters={filters} />}
             <DownloadButton operation="downloadPeople" input={filters} />
           </Group>

@@ -1,24 +1,57 @@
-import { Alert, Stack, Switch as SwitchField, Text } from '@mantine/core';
-import type { Group, GroupMember, GroupRule } from '../../../../operations/travel/lists.ts';
+import { Alert, Group as Row, Select, Stack, Switch as SwitchField, Text } from '@mantine/core';
+import type { Group, GroupMember, GroupRule } from '../../../../operations/people/groups.ts';
+import { fieldName } from '../../../../provisioning/people/person-texts.ts';
 import { useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
 import { Dim, personHref, Section, Time, ViewLink } from '../../components/text.tsx';
-import { countText, numberText } from '../../components/texts.ts';
+import { countText, numberText, withShortUrns } from '../../components/texts.ts';
+import { ViewHead } from '../../components/view-head.tsx';
 import { SearchedRows } from '../../components/virtual-rows.tsx';
 import { usePages, useRead } from '../../requests/queries.ts';
 import { ruleHref } from '../mappings/links.ts';
-import { PartHead } from '../travel/resource.tsx';
-import { groupRuleText, ruleTarget } from './texts.ts';
 
-/** The groups that the identity provider has sent, or the one of the address. */
-export function Groups({ connection, id }: { connection: string; id: string | undefined }) {
-  if (id === undefined) return <GroupList connection={connection} />;
-  return <GroupDetails connection={connection} id={id} />;
+/** The groups that an identity provider has sent. */
+export function GroupsView() {
+  const [{ connection }, change] = useAddressFilter<{ connection?: string }>(['connection']);
+  const connections = useRead('listConnections', {});
+  return (
+    <Loaded query={connections}>
+      {(data) => {
+        const ids = data.connections.map(({ id }) => id);
+        const chosen = ids.find((id) => id === connection) ?? ids[0];
+        return (
+          <>
+            <ViewHead
+              title="Groups"
+              actions={
+                <Row gap="xs">
+                  {ids.length > 1 && (
+                    <Select
+                      size="xs"
+                      aria-label="Connection"
+                      data={ids}
+                      value={chosen ?? null}
+                      allowDeselect={false}
+                      onChange={(id) => change({ connection: id })}
+                    />
+                  )}
+                  <ViewLink href="/">People</ViewLink>
+                </Row>
+              }
+            >
+              A group has an effect only where a rule reads it.
+            </ViewHead>
+            {chosen && <GroupList key={chosen} connection={chosen} />}
+          </>
+        );
+      }}
+    </Loaded>
+  );
 }
 
 function groupHref(connection: string, id: string): string {
-  return `/${connection}/groups/${encodeURIComponent(id)}`;
+  return `/groups/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`;
 }
 
 function GroupList({ connection }: { connection: string }) {
@@ -28,11 +61,12 @@ function GroupList({ connection }: { connection: string }) {
   const [first] = list.data?.pages ?? [];
   return (
     <>
-      <Text c="dimmed" mb="xs">
-        {first && first.total > 0 && `The identity provider has sent ${countText(first.total, 'group')}. `}A
-        group has an effect only where a rule reads it.
-      </Text>
       <UnknownRules reason={first?.unread} />
+      {first && first.missing.length > 0 && (
+        <Alert color="orange" mb="sm" title="⚠ The mapping names groups that do not exist">
+          {first.missing.join(', ')}
+        </Alert>
+      )}
       <SearchedRows
         query={list}
         rowsOf={(page) => page.groups}
@@ -107,13 +141,17 @@ function RuleLink({ connection, rule }: { connection: string; rule: GroupRule })
   );
 }
 
-function GroupDetails({ connection, id }: { connection: string; id: string }) {
+/** A group with its rules and its members. */
+export function GroupView({ connection, id }: { connection: string; id: string }) {
   const group = useRead('readGroup', { connection, group: id });
   return (
     <>
-      <PartHead list={`/${connection}/groups`} label="Groups">
-        {group.data?.group.name ?? id}
-      </PartHead>
+      <ViewHead
+        title={group.data?.group.name ?? id}
+        actions={
+          <ViewLink href={`/groups?connection=${encodeURIComponent(connection)}`}>All groups</ViewLink>
+        }
+      />
       <Loaded query={group}>
         {({ group: { rules, members, lastModified }, unread }) => (
           <Stack gap="md">
@@ -183,4 +221,15 @@ function MemberName({ connection, id, kind, name }: GroupMember & { connection: 
       {name}
     </ViewLink>
   );
+}
+
+/** Returns what a rule sets: the name of its field, or that it is the scope. */
+function ruleTarget({ field, fieldName: name }: GroupRule): string {
+  if (field === undefined) return 'scope';
+  return name ?? fieldName(field, {});
+}
+
+/** Returns a rule in one line. */
+function groupRuleText({ rule, when }: GroupRule): string {
+  return withShortUrns(when === undefined ? rule : `${rule} when ${when}`);
 }

@@ -1,5 +1,4 @@
-import type { TravelTripDetails } from '../../../../operations/travel/travel-data.ts';
-import { countText, type Mark, toWords } from '../../components/texts.ts';
+import { countText, timeText } from '../../components/texts.ts';
 
 /** An amount of money, e.g. `€ 1,204.50` in the form of the reader's language. */
 export function moneyText({ total, currency }: { total: number; currency: string }): string {
@@ -10,6 +9,11 @@ export function moneyText({ total, currency }: { total: number; currency: string
 export function localText(text: string): string {
   const date = new Date(text.includes('T') ? text : `${text}T00:00:00`);
   return (text.includes('T') ? dateTime : day).format(date);
+}
+
+/** A moment of the last day as the time since, and any other one by its day; both in epoch milliseconds. */
+export function dayText(at: number, now: number): string {
+  return now - at < 86_400_000 ? timeText(at, now) : day.format(at);
 }
 
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
@@ -33,24 +37,4 @@ export function resourcesText(counts: Partial<Record<string, number>>): string {
     .reduce((sum, [, count = 0]) => sum + count, 0);
   const all = others === 0 ? named : [...named, countText(others, named.length > 0 ? 'other' : 'resource')];
   return new Intl.ListFormat('en').format(all);
-}
-
-/** The states of trips and their parts. */
-export const tripMarks = {
-  booked: { symbol: '✓', label: 'booked', color: 'green' },
-  notBooked: { symbol: '…', label: 'not booked', color: 'gray' },
-  canceled: { symbol: '–', label: 'canceled', color: 'gray' },
-  exchanged: { symbol: '⇄', label: 'exchanged', color: 'gray' },
-  failed: { symbol: '✗', label: 'failed', color: 'red' },
-} satisfies Record<TravelTripDetails['parts'][number]['state'], object>;
-
-/** The mark of a status of billing. Open lists: an unknown status is shown as it is. */
-export function billingMark(status: string): Mark {
-  const label = toWords(status);
-  if (['paid', 'succeeded', 'won', 'solved'].includes(status)) return { symbol: '✓', label, color: 'green' };
-  if (['failed', 'lost', 'uncollectible', 'needsResponse', 'warningNeedsResponse'].includes(status))
-    return { symbol: '✗', label, color: 'red' };
-  if (['void', 'canceled', 'warningClosed', 'chargeRefunded'].includes(status))
-    return { symbol: '–', label, color: 'gray' };
-  return { symbol: '…', label, color: 'yellow' };
 }

@@ -47,7 +47,7 @@ function SampleCompany({ company, domain, isPresent, users, trips }: State) {
         <>
           <Text>
             Look at its{' '}
-            <ViewLink href="/trips" isInText>
+            <ViewLink href="/trip-projects" isInText>
               trips
             </ViewLink>{' '}
             and{' '}
