@@ -9,7 +9,7 @@ import { hideUrlCredentials } from '../http/redaction.ts';
 import type { Condition } from '../model/conditions.ts';
 import type { Database } from '../store/sql/database.ts';
 import { databaseFacts } from '../store/sql/database-facts.ts';
-import { displayLocation, openExistingDatabase } from '../store/sql/open-database.ts';
+import { displayLocation, openDatabase } from '../store/sql/open-database.ts';
 import { readStoredSettings } from '../store/stored-connections.ts';
 import { readConditions } from './conditions.ts';
 import { checkMapping } from './connection.ts';
@@ -65,7 +65,7 @@ interface OpenForChecks {
 async function openForChecks(settings: Settings): Promise<OpenForChecks> {
   const check = 'database';
   try {
-    const database = await openExistingDatabase(settings);
+    const database = await openDatabase(settings, { exclusive: false, mayCreate: false });
     try {
       await database.probeWrite();
       const { name, bytes } = await databaseFacts(database);

@@ -1,4 +1,5 @@
 import type { Attribute } from './attributes.ts';
+import { isWritable } from './normalize.ts';
 import type { ResourceType } from './resource-types.ts';
 
 /** The path of an attribute, as in filters and PATCH requests (RFC 7644 §3.10), and what it is. */
@@ -33,8 +34,4 @@ function pathsOf(attribute: Attribute, prefix: string): AttributePathText[] {
     ...types.map((type) => ({ path: `${path}[type eq "${type}"].${name}`, description })),
     { path: `${path}.${name}`, description },
   ]);
-}
-
-function isWritable({ mutability }: Attribute): boolean {
-  return mutability === 'readWrite' || mutability === 'immutable';
 }

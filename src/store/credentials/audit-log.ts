@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from '../sql/database.ts';
+import { containsText } from '../sql/search-keys.ts';
 import { takeFeedNumbers } from '../sql/sequences.ts';
 import type { Tables } from '../sql/tables.ts';
 
@@ -99,18 +100,12 @@ async function listEntries(
 ): Promise<AuditEntry[]> {
   let query = db.selectFrom('audit_entry').selectAll();
   if (before !== undefined) query = query.where('position', '<', before);
-  if (actor !== undefined)
-    query = query.where(sql<boolean>`lower(actor) like ${likePattern(actor)} escape '\\'`);
+  if (actor !== undefined) query = query.where(containsText(sql`lower(actor)`, actor.toLowerCase()));
   if (action !== undefined) query = query.where('action', '=', action);
   if (since !== undefined) query = query.where('at', '>=', since);
   if (until !== undefined) query = query.where('at', '<', until);
   const rows = await query.orderBy('position', 'desc').limit(limit).execute();
   return rows.map(toEntry);
-}
-
-/** Returns the pattern of LIKE for texts that contain a text, without case. */
-function likePattern(text: string): string {
-  return `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** The most names that can be chosen; others can be typed. */

@@ -28,14 +28,6 @@ export async function openDatabase(
 }
 
 /**
- * Opens and migrates an existing database, beside a server or not. Throws NoDatabase if there is none: a command that was started
- * with wrong settings must not leave a new, empty database there.
- */
-export async function openExistingDatabase(location: DatabaseLocation): Promise<Database> {
-  return openDatabase(location, { exclusive: false, mayCreate: false });
-}
-
-/**
  * Opens the database for `work`, beside a server or not, and closes it. Without `mayCreate`, throws NoDatabase if there is none.
  */
 export async function withDatabaseAt<T>(

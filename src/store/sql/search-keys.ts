@@ -91,9 +91,9 @@ export function prefixRange(prefix: string): TextRange {
 /** The keys of people. No key of another kind is among them. */
 export const personKeys: TextRange = { from: PERSON, to: 'Ϊ' };
 
-/** The condition that a column contains a text, which is folded as the column is. */
-export function containsText(column: string, text: string): RawBuilder<SqlBool> {
-  return sql<SqlBool>`${sql.ref(column)} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+/** The condition that a column, or an expression, contains a text, which is folded as the column is. */
+export function containsText(column: string | RawBuilder<unknown>, text: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${typeof column === 'string' ? sql.ref(column) : column} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
 }
 
 /** The condition that a key is in a range. */
