@@ -5,6 +5,8 @@ export interface HeldPerson {
   connection: string;
   id: string;
   userName: string;
+  /** The name for display; empty if the user has none. */
+  name: string;
   hold: Hold;
   /** The version of the identity to which a decision applies. */
   version: number;

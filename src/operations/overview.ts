@@ -4,6 +4,7 @@ import type { LoggedExchange } from '../model/exchange.ts';
 import { holdCauses } from '../model/identity.ts';
 import { connectionModeNames } from '../model/policies.ts';
 import { describeState } from '../provisioning/conditions/describe-state.ts';
+import { nextStepFor } from '../provisioning/conditions/next-steps.ts';
 import { isFeedFollowed } from '../provisioning/import/feed-task.ts';
 import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
 import type { PeopleSummary } from '../store/identities/people-summaries.ts';
@@ -68,6 +69,7 @@ const condition = z
     text: z.string().describe('One sentence. Its times are like 2026-11-20T14:02Z'),
     path: optionalText.describe('The path of the page that shows it, below /admin'),
     command: optionalText.describe('The command that shows or remedies it'),
+    next: z.string().describe('What to do about it, in a sentence. Empty if `text` says it'),
   })
   .meta({ id: 'Condition' });
 
@@ -172,7 +174,8 @@ async function readOverview(deps: ServiceDeps, reader: ActivityReader) {
   const total = sum(Object.values(states));
   const { conditions, facts } = await deps.conditions.read(summaries);
   return {
-    ...{ ...describeState({ ...facts, conditions }), conditions },
+    ...describeState({ ...facts, conditions }),
+    conditions: conditions.map((one) => ({ ...one, next: nextStepFor(one, keyEnvOf(one.connection, deps)) })),
     ...{
       people: { total, ...states, unmanaged: sum(summaries.map((one) => one.unmanaged)) },
       findings: sumFindings(summaries),
@@ -183,6 +186,11 @@ async function readOverview(deps: ServiceDeps, reader: ActivityReader) {
     ...(isFirst ? { steps: await readSteps(deps, activity) } : {}),
     demoDay: await deps.demoDay.read(),
   };
+}
+
+/** Returns the variable with the credential of a connection. */
+function keyEnvOf(id: string | undefined, { connections }: ServiceDeps): string | undefined {
+  return connections.find(({ settings }) => settings.id === id)?.settings.travelApi.keyEnv;
 }
 
 /** Reads the health of each connection. */

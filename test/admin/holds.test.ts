@@ -58,7 +58,7 @@ const decide = (body: object, client = fixture.admin) =>
   client('POST', '/holds/decisions', { body: { connection: 'default', cause: 'safetyValve', ...body } });
 
 /** The list while nobody is held. Earlier decisions may still be carried out. */
-const nobodyHeld = { people: 0, groups: [], decisions: expect.any(Array) };
+const nobodyHeld = { people: 0, groups: [], proposed: [], decisions: expect.any(Array) };
 
 /** The response to a decision that was carried out. */
 const decidedBody = (decided: number, skipped = 0) => ({

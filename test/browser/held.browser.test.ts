@@ -23,18 +23,24 @@ const fixture = pageFixture({
   },
 });
 
-test('a held safety valve is found and approved with three clicks, the last one under its consequence in numbers', async () => {
+test('held departures are found and decided about, one and all, each under its consequence in numbers', async () => {
   const { page, faults } = await fixture.signIn();
-  const entry = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: /Held/ });
-  await entry.getByText('2 !').waitFor();
+  const entry = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: /Decisions/ });
+  await entry.getByText('2', { exact: true }).waitFor();
   await entry.click();
-  await page.getByRole('button', { name: 'Approve all 2 people…' }).click();
+  await page.getByText('more people left within 60 minutes').waitFor();
+  const held = page.getByRole('table', { name: 'Held: Many departures at once' });
+  await held.getByRole('row', { name: /bob Held.*has access → archived, without access/ }).waitFor();
+  await page.getByRole('button', { name: 'Discard bob Held' }).click();
+  await page.getByRole('dialog').getByText('1 traveler stays as it is; 1 other person stays held.').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Approve all 2' }).click();
   const dialog = page.getByRole('dialog', { name: 'Approve for 2 people?' });
   await dialog.getByText('2 travelers will be archived and lose access.').waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Approve for 2 people' }).click();
   await page.getByText('Approved for 2 people.').waitFor();
-  await page.getByText('Nothing is held.').waitFor();
+  await page.getByText('Nothing waits for a decision.').waitFor();
   await page.getByText('It is carried out.').waitFor();
   await page.getByRole('link', { name: 'Show the people' }).first().click();
   const list = page.getByRole('table', { name: 'People of the decision' });

@@ -105,9 +105,17 @@ test('the list as JSON has a line for each person of the chosen cause and connec
   const common = { connection: 'okta', cause: 'safetyValve', since };
   const archived = { ...common, wants: 'deactivate', effect: 'archived' };
   expect(objectsIn(out)).toEqual([
-    { ...archived, id: 'ada', userName: 'ada@corp.example', version: 1 },
-    { ...archived, id: 'bob', userName: 'bob@corp.example', version: 4 },
-    { ...common, id: 'cyd', userName: 'cyd@corp.example', version: 1, wants: 'delete', effect: 'deleted' },
+    { ...archived, id: 'ada', userName: 'ada@corp.example', name: 'ada Doe', version: 1 },
+    { ...archived, id: 'bob', userName: 'bob@corp.example', name: 'bob Doe', version: 4 },
+    {
+      ...common,
+      id: 'cyd',
+      userName: 'cyd@corp.example',
+      name: 'cyd Doe',
+      version: 1,
+      wants: 'delete',
+      effect: 'deleted',
+    },
   ]);
 });
 
@@ -135,7 +143,14 @@ test('a person is shown by id or userName, with the reason and the effects and c
   );
   expect((await holds('show', 'dan')).out).toMatch(/why +the traveler administers the travel service/);
   expect(JSON.parse((await holds('show', 'bob', '--json')).out)).toMatchObject({
-    ...{ connection: 'okta', id: 'bob', userName: 'bob@corp.example', version: 4, cause: 'safetyValve' },
+    ...{
+      connection: 'okta',
+      id: 'bob',
+      userName: 'bob@corp.example',
+      name: 'bob Doe',
+      version: 4,
+      cause: 'safetyValve',
+    },
     ...{ since: '2025-06-15T15:06:40.000Z', wants: 'deactivate', effect: 'archived' },
     ifApproved: 'the traveler will be archived',
   });

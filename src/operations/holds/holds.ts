@@ -19,6 +19,7 @@ import {
   toHeldPerson,
   travelerEnd,
 } from '../../provisioning/holds/holds.ts';
+import { proposalStore } from '../../store/queues/proposed-rules.ts';
 import { chosenConnections, type OperationDeps } from '../deps.ts';
 import { OperationError } from '../errors.ts';
 import { type OperationContext, type Operations, operation } from '../operation.ts';
@@ -43,6 +44,7 @@ const listedPerson = z
   .object({
     id,
     userName: z.string(),
+    name: z.string().describe('Empty if the user has none'),
     since: time,
     version: z.int().describe('The version that a decision applies to; a later write has another one'),
     wants: z
@@ -114,6 +116,9 @@ export const holdOperations = {
       result: z.object({
         people: count,
         groups: z.array(group),
+        proposed: z
+          .array(z.object({ connection: id, since: time }))
+          .describe('The connections for which proposed rules wait'),
         decisions: z.array(openDecision).describe('The decisions of the last day that are being carried out'),
       }),
     },
@@ -127,6 +132,7 @@ export const holdOperations = {
       const source = { audit, holds: deps.store.holds, now: now() };
       return {
         people: counts.reduce((sum, { count }) => sum + count, 0),
+        proposed: await proposalStore(deps.database).listWaiting(),
         groups: groups.sort((one, other) => one.since - other.since),
         decisions: await listOpenDecisions(source, deps.connectionIds()),
       };
@@ -234,9 +240,9 @@ function effectsOf(wanted: RequestedChanges, policies: Policies | undefined) {
 }
 
 function toPerson(person: HeldPerson, policies: Policies | undefined) {
-  const { id, userName, hold, version } = person;
+  const { id, userName, name, hold, version } = person;
   return {
-    ...{ id, userName, version, since: hold.since },
+    ...{ id, userName, name, version, since: hold.since },
     wants: requestedChange(person),
     effect: travelerEnd(person, policies) ?? ('changed' as const),
   };

@@ -219,7 +219,7 @@ function proposedCondition(
   return {
     ...{ kind: 'proposedRules', connection, severity: 'warning', since },
     text: `Other rules${of} wait for an admin, because they would change more than 100 people; the rules in force stay so.`,
-    path: `/mappings?connection=${encodeURIComponent(connection)}`,
+    path: '/decisions',
     command: 'npx jetbridge mapping proposed',
   };
 }

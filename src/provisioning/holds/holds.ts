@@ -1,5 +1,6 @@
 import type { HeldPerson } from '../../model/holds.ts';
 import type { Decision, HoldCause, Identity } from '../../model/identity.ts';
+import { displayNameOf } from '../../model/people.ts';
 import type { Policies } from '../../model/policies.ts';
 import { countText } from '../../model/texts.ts';
 import { isActive } from '../../schema/resource.ts';
@@ -74,6 +75,7 @@ export function toHeldPerson(identity: Identity): HeldPerson | undefined {
   return {
     ...{ connection, id, hold, version, isDeleted },
     userName: String(desired.userName),
+    name: displayNameOf(desired),
     isActive: isActive(desired),
   };
 }

@@ -1,7 +1,9 @@
 import type { Kysely } from 'kysely';
 import type { HeldPerson, HoldCount, RequestedChanges, VersionOfPerson } from '../../model/holds.ts';
 import type { Decision, HoldCause } from '../../model/identity.ts';
+import { displayNameOf } from '../../model/people.ts';
 import type { SafetyValve } from '../../model/policies.ts';
+import type { JsonObject } from '../../schema/resource.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -95,11 +97,12 @@ type HeldRow = Pick<
 >;
 
 function toHeldPerson(row: HeldRow): HeldPerson {
-  const { userName } = parseJson<{ userName?: unknown }>(row.desired);
+  const desired = parseJson<JsonObject>(row.desired);
   return {
     connection: row.connection_id,
     id: row.id,
-    userName: String(userName),
+    userName: String(desired.userName),
+    name: displayNameOf(desired),
     hold: { cause: row.hold_cause as HoldCause, since: row.hold_since ?? 0 }, // The column contains only hold causes.
     version: row.version,
     isActive: row.active === 1,

@@ -32,11 +32,14 @@ export function PersonBox({
   const [typed, setTyped] = useState('');
   const { people, isRead, data } = useMatches(typed);
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
-  // The key Enter opens the first match, which exists only after it has been rendered.
+  // The key Enter opens the first match, which exists only after it has been rendered. Pressed before, it opens it then.
+  const isEntered = useRef(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the store of the box is a new object at each render.
   useEffect(() => {
     combobox.selectFirstOption();
-  }, [data]);
+    if (isRead && isEntered.current) combobox.clickSelectedOption();
+    if (isRead) isEntered.current = false;
+  }, [data, isRead]);
   const leave = () => {
     setTyped('');
     combobox.closeDropdown();
@@ -50,6 +53,7 @@ export function PersonBox({
   };
   const press = (key: string) => {
     if (key === 'Escape') input.current?.blur();
+    isEntered.current = key === 'Enter' && !isRead;
     if (key !== 'Enter' || !onUnknown || !isRead || people.length > 0 || typed.trim() === '') return;
     onUnknown(typed.trim());
     leave();
@@ -76,11 +80,15 @@ export function PersonBox({
           }}
           onFocus={() => combobox.openDropdown()}
           onBlur={() => combobox.closeDropdown()}
-          onKeyDown={({ key }) => press(key)}
+          onKeyDown={(event) => {
+            // The people in the list are still those of an earlier text.
+            if (event.key === 'Enter' && !isRead) event.stopPropagation();
+            press(event.key);
+          }}
         />
       </Combobox.Target>
-      <Combobox.Dropdown hidden={typed.trim() === ''}>
-        <Combobox.Options aria-label="People" mah={420}>
+      <Combobox.Dropdown hidden={typed.trim() === ''} className="search-choices">
+        <Combobox.Options aria-label="People">
           {people.map((person) => (
             <Match key={addressOf(person)} person={person} />
           ))}
@@ -117,13 +125,15 @@ function addressOf({ connection, id }: Person): string {
 }
 
 function Match({ person }: { person: Person }) {
-  const { symbol, label } = markOfPerson(person);
+  const { symbol, label, color } = markOfPerson(person);
   return (
     <Combobox.Option value={addressOf(person)} className="search-option">
       <Group justify="space-between" wrap="nowrap" gap="xs">
-        <Text>{person.name || person.userName}</Text>
+        <Text truncate dir="auto">
+          {person.name || person.userName}
+        </Text>
         <Text size="xs" className="search-detail" style={{ whiteSpace: 'nowrap' }}>
-          {symbol} {label}
+          {color && symbol} {label}
         </Text>
       </Group>
       {person.name && (

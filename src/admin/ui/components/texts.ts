@@ -34,23 +34,26 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const exactClock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
+const hours = { hourCycle: 'h23' } as const;
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', ...hours });
+const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', ...hours });
+const exactClock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', ...hours });
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Returns the text of a moment, both in epoch milliseconds. */
+/** Returns the text of a moment, both in epoch milliseconds, e.g. `7 s ago` or `in 2 h`. */
 export function timeText(at: number, now: number): string {
-  const difference = at - now;
-  const distance = Math.abs(difference);
+  const distance = Math.abs(at - now);
   if (distance >= DAY) return local.format(at);
-  if (distance >= HOUR) return relative.format(Math.trunc(difference / HOUR), 'hour');
-  if (distance >= MINUTE) return relative.format(Math.trunc(difference / MINUTE), 'minute');
-  return relative.format(Math.trunc(difference / 1000), 'second');
+  const text =
+    distance >= HOUR
+      ? `${Math.trunc(distance / HOUR)} h`
+      : distance >= MINUTE
+        ? `${Math.trunc(distance / MINUTE)} min`
+        : `${Math.trunc(distance / 1000)} s`;
+  return at > now ? `in ${text}` : `${text} ago`;
 }
 
 /** Returns the time of day of a moment in epoch milliseconds. */

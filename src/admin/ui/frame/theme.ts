@@ -26,7 +26,7 @@ export const theme = createTheme({
   components: {
     // The page is dense: a text is small, and a button is small and plain, unless it says otherwise.
     Text: { defaultProps: { size: 'sm' } },
-    Button: { defaultProps: { size: 'xs', variant: 'default' } },
+    Button: { defaultProps: { size: 'xs', variant: 'default', fw: 500 } },
     Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm', highlightOnHover: true } },
     // The colours of the titles have too little contrast in light mode.
     Alert: {
@@ -38,7 +38,7 @@ export const theme = createTheme({
     Select: choices,
     // The placeholder has the focus when the menu opens, and is no item of a menu. Without it the menu itself has the focus.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     // A header element outside of other sections is the banner of the page, which the frame has already.
     ModalHeader: { defaultProps: { role: 'presentation' } },

@@ -1,21 +1,19 @@
-import { Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { Route, Switch } from 'wouter';
-import type { HoldGroup, OpenDecision } from '../../../../operations/holds/holds.ts';
-import { consequenceText } from '../../../../provisioning/holds/hold-texts.ts';
+import { Route, Switch, useLocation } from 'wouter';
+import type { HoldGroup } from '../../../../operations/holds/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { Time, ViewLink } from '../../components/text.tsx';
-import { countText, sinceText } from '../../components/texts.ts';
+import { personHref, ViewLink } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
-import { useIsAdmin } from '../../requests/session.ts';
+import type { Result } from '../../requests/api.ts';
+import { ProposedPanel } from '../mappings/proposed.tsx';
 import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
 import { HeldGroup } from './group.tsx';
 import { DecisionView, OpenDecisions, type Outcome, OutcomeAlert } from './progress.tsx';
 import { useHolds } from './query.ts';
-import { causeNames } from './texts.ts';
 
-/** The view of the changes that wait for the decision of an admin. */
+/** The view of what waits for the decision of an admin: held changes of people, and proposed rules. */
 export function DecisionsView() {
   const holds = useHolds();
   const [planned, setPlanned] = useState<PlannedDecision>();
@@ -28,14 +26,19 @@ export function DecisionsView() {
     <>
       {outcome !== undefined && <OutcomeAlert outcome={outcome} onClose={() => setOutcome(undefined)} />}
       <Loaded query={holds}>
-        {({ groups, decisions }) => (
+        {(data) => (
           <Switch>
             <Route path="/made/:connection/:decision">{(address) => <DecisionView {...address} />}</Route>
             <Route path="/:connection/:cause">
-              {(address) => <HeldGroup address={address} groups={groups} onDecide={plan} />}
+              {(address) => (
+                <>
+                  <ViewLink href="/">← Decisions</ViewLink>
+                  <Waiting {...onlyAt(data, address)} onDecide={plan} />
+                </>
+              )}
             </Route>
             <Route>
-              <Groups groups={groups} decisions={decisions} onDecide={plan} />
+              <Waiting {...data} onDecide={plan} />
             </Route>
           </Switch>
         )}
@@ -47,111 +50,46 @@ export function DecisionsView() {
   );
 }
 
-interface GroupsProps {
-  groups: HoldGroup[];
-  decisions: OpenDecision[];
-  onDecide: (planned: PlannedDecision) => void;
+type Holds = Pick<Result<'listHolds'>, 'groups' | 'decisions' | 'proposed'>;
+
+/** The group that an address names, alone. */
+function onlyAt({ groups }: Holds, address: { connection: string; cause: string }): Holds {
+  const isNamed = ({ connection, cause }: HoldGroup) =>
+    connection === address.connection && cause === address.cause;
+  return { groups: groups.filter(isNamed), decisions: [], proposed: [] };
 }
 
-function Groups({ groups, decisions, onDecide }: GroupsProps) {
+function Waiting({
+  groups,
+  decisions,
+  proposed,
+  onDecide,
+}: Holds & { onDecide: (planned: PlannedDecision) => void }) {
+  const [, navigate] = useLocation();
   return (
     <>
       <ViewHead
         title="Decisions"
         actions={groups.length > 0 && <DownloadButton operation="downloadHeldPeople" input={{}} />}
       >
-        Changes that would do harm if they were a mistake wait here for an admin.
+        {groups.length + proposed.length === 0
+          ? 'Nothing waits for a decision. Changes that would do harm if they were a mistake wait here, such as many departures at once.'
+          : 'Changes that would do harm if they were a mistake wait here for an admin.'}
       </ViewHead>
       <OpenDecisions decisions={decisions} />
-      {groups.length === 0 && <NothingHeld />}
-      <Stack>
+      <Stack gap="xl">
+        {proposed.map(({ connection }) => (
+          <div key={connection}>
+            <Text fw={600} mb="xs">
+              Rules of {connection}
+            </Text>
+            <ProposedPanel connection={connection} onPerson={(id) => navigate(personHref(connection, id))} />
+          </div>
+        ))}
         {groups.map((group) => (
-          <GroupCard key={`${group.connection} ${group.cause}`} group={group} onDecide={onDecide} />
+          <HeldGroup key={`${group.connection} ${group.cause}`} group={group} onDecide={onDecide} />
         ))}
       </Stack>
     </>
-  );
-}
-
-function GroupCard({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
-  const { connection, cause, since, why, causedBy, examples, effects } = group;
-  const people = countText(group.people, 'person', 'people');
-  const address = `/${encodeURIComponent(connection)}/${cause}`;
-  const canOpen = examples.length > 0;
-  return (
-    <Card withBorder component="section" aria-label={`${causeNames[cause]}, ${connection}`}>
-      <Group justify="space-between" align="flex-start">
-        <div style={{ flex: '1 1 320px', maxWidth: 640 }}>
-          <Group gap="xs">
-            <Title order={2} size="h5">
-              {causeNames[cause]}, {connection}
-            </Title>
-            <Badge variant="filled" color="yellow" autoContrast tt="none">
-              ! {people}
-            </Badge>
-          </Group>
-          <Text>
-            Held since <Time at={since} format={sinceText} />: {why}.
-          </Text>
-          <Text c="dimmed">
-            Caused by {causedBy}. If approved: {consequenceText('approved', { effects })}
-          </Text>
-          {canOpen && (
-            <Text mt={4}>
-              {examples.map(({ userName }) => userName).join(', ')}{' '}
-              <ViewLink href={address} isInText>
-                {group.people === 1 ? 'Show details' : `Choose among ${people}`}
-              </ViewLink>
-            </Text>
-          )}
-        </div>
-        <DecideButtons
-          label={group.people === 1 ? people : `all ${people}`}
-          onDecide={(answer) => onDecide({ answer, group })}
-        />
-      </Group>
-    </Card>
-  );
-}
-
-/** The two buttons that ask for a confirmation. A viewer has none. */
-export function DecideButtons({
-  label,
-  onDecide,
-}: {
-  label: string;
-  onDecide: (answer: 'approved' | 'discarded') => void;
-}) {
-  if (!useIsAdmin()) return null;
-  return (
-    <Group gap="xs">
-      <Button variant="filled" aria-haspopup="dialog" onClick={() => onDecide('approved')}>
-        Approve {label}…
-      </Button>
-      <Button aria-haspopup="dialog" onClick={() => onDecide('discarded')}>
-        Discard {label}…
-      </Button>
-    </Group>
-  );
-}
-
-function NothingHeld() {
-  return (
-    <Stack gap="xs" maw={720}>
-      <Text size="md">Nothing is held. Changes that would appear here:</Text>
-      <Text>
-        <b>Safety valve:</b> when more people leave at once than the settings allow, such as after a wrong
-        filter in the identity provider, the first are archived and the others wait. The limit is{' '}
-        <code>safetyValve</code> in the settings file.
-      </Text>
-      <Text>
-        <b>Administrators:</b> a traveler who administers the travel service by a role that the mapping did
-        not give is guarded: it is neither archived, deleted nor linked without an admin's approval.
-      </Text>
-      <Text>
-        <b>People who return:</b> somebody takes the name or address of a person who left, under another
-        externalId. It may be somebody else.
-      </Text>
-    </Stack>
   );
 }

@@ -1,136 +1,168 @@
-import { Checkbox, Group } from '@mantine/core';
-import { useState } from 'react';
+import { Button, type ButtonProps, Checkbox, Group, Text, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import type { HoldGroup, ListedHeldPerson } from '../../../../operations/holds/holds.ts';
-import { DownloadButton } from '../../components/buttons.tsx';
+import type { HoldAnswer } from '../../../../provisioning/holds/hold-texts.ts';
 import { type Column, PagedRows } from '../../components/rows.tsx';
-import { personHref, Time, ViewLink } from '../../components/text.tsx';
-import { countText, sinceText } from '../../components/texts.ts';
-import { ViewHead } from '../../components/view-head.tsx';
+import { Breakable, Dim, personHref, Time, ViewLink } from '../../components/text.tsx';
+import { numberText, sinceText } from '../../components/texts.ts';
 import { usePages } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
 import type { PlannedDecision } from './decision.tsx';
-import { DecideButtons } from './decisions.tsx';
-import { causeNames } from './texts.ts';
+import { causeNames, changes } from './texts.ts';
 
 interface HeldGroupProps {
-  address: { connection: string; cause: string };
-  groups: HoldGroup[];
+  group: HoldGroup;
   onDecide: (planned: PlannedDecision) => void;
 }
 
-/** The people of a group, some of whom the admin can choose. */
-export function HeldGroup({ address, groups, onDecide }: HeldGroupProps) {
-  const { connection, cause } = address;
-  const group = groups.find((one) => one.connection === connection && one.cause === cause);
-  return (
-    <>
-      <ViewLink href="/">← Decisions</ViewLink>
-      {group ? (
-        <People group={group} onDecide={onDecide} />
-      ) : (
-        <ViewHead title="Decisions">
-          Nobody is held here any more: the decision has been made, or the identity provider has changed it.
-        </ViewHead>
-      )}
-    </>
-  );
-}
-
-function People({ group, onDecide }: { group: HoldGroup; onDecide: (planned: PlannedDecision) => void }) {
+/** The people of a connection who are held for one cause: all, some or one of them are decided about. */
+export function HeldGroup({ group, onDecide }: HeldGroupProps) {
   const { connection, cause, why, since } = group;
-  const people = usePages('listHeldPeople', { connection, cause, limit: 200 });
+  const pages = usePages('listHeldPeople', { connection, cause, limit: 50 });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const all = people.data?.pages.flatMap((page) => page.people) ?? [];
+  const isAdmin = useIsAdmin();
+  const listed = pages.data?.pages.flatMap(({ people }) => people) ?? [];
   // People who are no longer held leave the list, and so the selection.
-  const selected = all.filter(({ id }) => chosen.has(id));
-  const toggle = (ids: string[], isChosen: boolean) =>
+  const selected = listed.filter(({ id }) => chosen.has(id));
+  const decide = (answer: HoldAnswer, people?: ListedHeldPerson[]) =>
+    onDecide({ answer, group, ...(people && { people }) });
+  const toggle = (id: string) =>
     setChosen(
-      (before) => new Set(isChosen ? [...before, ...ids] : [...before].filter((id) => !ids.includes(id))),
+      (before) => new Set(before.has(id) ? [...before].filter((one) => one !== id) : [...before, id]),
     );
+  const count = selected.length > 0 ? numberText(selected.length) : `all ${numberText(group.people)}`;
   return (
-    <>
-      <ViewHead
-        title={`${causeNames[cause]}, ${connection}`}
-        actions={<DownloadButton operation="downloadHeldPeople" input={{ connection, cause }} />}
-      >
-        Held since <Time at={since} format={sinceText} />: {why}.
-      </ViewHead>
-      <Group justify="space-between" mb="xs" mih={32}>
-        <SelectAll all={all} selected={selected} onChange={toggle} />
-        {selected.length > 0 && (
+    <section aria-label={`${causeNames[cause]}, ${connection}`}>
+      <Group justify="space-between" align="flex-start" mb="xs">
+        <div style={{ flex: '1 1 320px' }}>
+          <Title order={2} size="h5">
+            {causeNames[cause]} <Dim>· {connection}</Dim>
+          </Title>
+          <Text c="dimmed">
+            Since <Time at={since} format={sinceText} />: {why}.
+          </Text>
+        </div>
+        {isAdmin && (
           <DecideButtons
-            label={countText(selected.length, 'person', 'people')}
-            onDecide={(answer) => onDecide({ answer, group, people: selected })}
+            count={group.people === 1 ? '' : ` ${count}`}
+            onDecide={(answer) => decide(answer, selected.length > 0 ? selected : undefined)}
           />
         )}
       </Group>
       <PagedRows
-        query={people}
-        rowsOf={(page) => page.people}
+        query={pages}
+        rowsOf={({ people }) => people}
         older="Show more people"
-        label="Held people"
-        columns={columnsOf(connection, chosen, toggle)}
+        label={`Held: ${causeNames[cause]}`}
+        columns={[
+          {
+            label: 'Person',
+            width: '38%',
+            cell: (person) => (
+              <Person {...{ person, connection }}>
+                {isAdmin && group.people > 1 && (
+                  <Checkbox
+                    size="xs"
+                    aria-label={`Select ${person.userName}`}
+                    checked={chosen.has(person.id)}
+                    onChange={() => toggle(person.id)}
+                  />
+                )}
+              </Person>
+            ),
+          },
+          ...columns,
+          ...(isAdmin
+            ? [
+                {
+                  label: 'Decide',
+                  width: '20%',
+                  cell: (person: ListedHeldPerson) => (
+                    <DecideButtons
+                      of={person.name || person.userName}
+                      size="compact-xs"
+                      onDecide={(answer) => decide(answer, [person])}
+                    />
+                  ),
+                },
+              ]
+            : []),
+        ]}
         empty="Nobody is held here any more."
       />
-    </>
+    </section>
   );
 }
 
-interface SelectAllProps {
-  all: ListedHeldPerson[];
-  selected: ListedHeldPerson[];
-  onChange: (ids: string[], isChosen: boolean) => void;
-}
-
-function SelectAll({ all, selected, onChange }: SelectAllProps) {
-  if (!useIsAdmin()) return null;
-  const isAll = all.length > 0 && selected.length === all.length;
+function Person({
+  person: { id, name, userName },
+  connection,
+  children,
+}: {
+  person: ListedHeldPerson;
+  connection: string;
+  children: ReactNode;
+}) {
   return (
-    <Checkbox
-      label={
-        selected.length > 0
-          ? `${countText(selected.length, 'person', 'people')} selected`
-          : 'Select all shown'
-      }
-      checked={isAll}
-      indeterminate={selected.length > 0 && !isAll}
-      onChange={() =>
-        onChange(
-          all.map(({ id }) => id),
-          !isAll,
-        )
-      }
-    />
+    <Group gap="xs" wrap="nowrap">
+      {children}
+      <div style={{ minWidth: 0 }}>
+        <bdi>
+          <ViewLink href={personHref(connection, id)}>
+            <Breakable text={name || userName} />
+          </ViewLink>
+        </bdi>
+        {name && (
+          <Text size="xs" c="dimmed">
+            <Breakable text={userName} />
+          </Text>
+        )}
+      </div>
+    </Group>
   );
 }
 
-const wishes = {
-  change: 'to change the traveler',
-  deactivate: 'deactivated the person',
-  delete: 'deleted the person',
-} satisfies Record<ListedHeldPerson['wants'], string>;
+const columns: Column<ListedHeldPerson>[] = [
+  {
+    label: 'Change',
+    width: '30%',
+    cell: ({ effect }) => (
+      <>
+        <Dim>{changes[effect][0]} →</Dim> {changes[effect][1]}
+      </>
+    ),
+  },
+  { label: 'Since', width: '12%', cell: ({ since }) => <Time at={since} format={sinceText} /> },
+];
 
-function columnsOf(
-  connection: string,
-  chosen: ReadonlySet<string>,
-  onChange: (ids: string[], isChosen: boolean) => void,
-): Column<ListedHeldPerson>[] {
-  return [
-    {
-      label: 'Person',
-      cell: ({ id, userName }) => (
-        <Group gap="xs" wrap="nowrap">
-          <Checkbox
-            aria-label={`Select ${userName}`}
-            checked={chosen.has(id)}
-            onChange={(event) => onChange([id], event.currentTarget.checked)}
-          />
-          <ViewLink href={personHref(connection, id)}>{userName}</ViewLink>
-        </Group>
-      ),
-    },
-    { label: 'The identity provider', cell: ({ wants }) => wishes[wants] },
-    { label: 'If approved', cell: ({ effect }) => `the traveler will be ${effect}` },
-    { label: 'Held since', cell: ({ since }) => <Time at={since} format={sinceText} /> },
-  ];
+/** The two buttons that ask for a confirmation. `count` stands in their labels, and `of` in their names for screen readers. */
+function DecideButtons({
+  count = '',
+  of,
+  onDecide,
+  size = 'xs',
+}: {
+  count?: string;
+  of?: string;
+  onDecide: (answer: HoldAnswer) => void;
+  size?: NonNullable<ButtonProps['size']>;
+}) {
+  const button = (answer: HoldAnswer, label: string) => (
+    <Button
+      size={size}
+      variant={answer === 'approved' && !of ? 'filled' : 'default'}
+      aria-haspopup="dialog"
+      {...(of && { 'aria-label': `${label} ${of}` })}
+      onClick={() => onDecide(answer)}
+    >
+      {label}
+      {count}
+    </Button>
+  );
+  return (
+    <Group gap="xs" wrap="nowrap">
+      {button('approved', 'Approve')}
+      {button('discarded', 'Discard')}
+    </Group>
+  );
 }

@@ -1,8 +1,15 @@
-import type { HoldGroup } from '../../../../operations/holds/holds.ts';
+import type { HoldGroup, ListedHeldPerson } from '../../../../operations/holds/holds.ts';
 
 /** The causes of holds as headings. */
 export const causeNames: Record<HoldGroup['cause'], string> = {
-  safetyValve: 'Safety valve',
-  guarded: 'Administrators',
-  neverProvisioned: 'People never sent',
+  safetyValve: 'Many departures at once',
+  guarded: 'Administrators of the travel service',
+  neverProvisioned: 'Deleted, but never sent',
+};
+
+/** What an approval changes, before and after. */
+export const changes: Record<ListedHeldPerson['effect'], readonly [before: string, after: string]> = {
+  archived: ['has access', 'archived, without access'],
+  deleted: ['has access', 'deleted'],
+  changed: ['not linked', 'linked, and as the identity provider wants'],
 };

@@ -30,7 +30,7 @@ import { findLinkedRule, isLinkedRule, type LinkedRule, readLinkedRule } from '.
 import { OtherRules } from './other-rules.tsx';
 import { PersonPanel, useExamplePerson } from './person-panel.tsx';
 import { type Applied, MappingProgress } from './progress.tsx';
-import { ProposedPanel } from './proposed.tsx';
+import { ProposedNotice } from './proposed.tsx';
 import { parseRules } from './rules.ts';
 import { RulesTable } from './rules-table.tsx';
 import { authorOf, originOf, Versions } from './versions.tsx';
@@ -123,7 +123,7 @@ function Workbench({
         onDiscard={() => setDraft(undefined)}
         onRebase={() => draft && setDraft({ ...draft, generation })}
       />
-      <ProposedPanel connection={connection} onPerson={props.onPerson} />
+      <ProposedNotice connection={connection} />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 7 }}>
           <Stack gap="sm" component="section" aria-label="Rules">

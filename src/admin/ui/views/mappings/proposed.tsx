@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { ListedProposedRules } from '../../../../operations/mappings/mappings.ts';
 import { Confirm } from '../../components/dialogs.tsx';
 import { Failure } from '../../components/loading.tsx';
-import { Time } from '../../components/text.tsx';
+import { Time, ViewLink } from '../../components/text.tsx';
 import { sinceText } from '../../components/texts.ts';
 import { call } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
@@ -19,12 +19,27 @@ interface ProposedProps {
   onPerson: (id: string) => void;
 }
 
+function useProposed(connection: string) {
+  return useRead('readProposedMapping', { connection }, { refetchInterval: READ_EVERY_MS }).data?.proposed;
+}
+
+/** Leads to the decision about the rules that wait beside those in force. */
+export function ProposedNotice({ connection }: Pick<ProposedProps, 'connection'>) {
+  if (!useProposed(connection)) return null;
+  return (
+    <Alert color="yellow" mb="md" p="xs" role="status">
+      Other rules are proposed and wait for an admin.{' '}
+      <ViewLink href="~/admin/decisions" isInText>
+        Decide
+      </ViewLink>
+    </Alert>
+  );
+}
+
 /** The rules that wait beside those in force, with their whole effect, and the two decisions about them. */
 export function ProposedPanel({ connection, onPerson }: ProposedProps) {
-  const { data } = useRead('readProposedMapping', { connection }, { refetchInterval: READ_EVERY_MS });
-  return data?.proposed ? (
-    <Proposed key={data.proposed.digest} {...{ connection, onPerson }} proposed={data.proposed} />
-  ) : null;
+  const proposed = useProposed(connection);
+  return proposed ? <Proposed key={proposed.digest} {...{ connection, onPerson, proposed }} /> : null;
 }
 
 function Proposed({ connection, proposed, onPerson }: ProposedProps & { proposed: ListedProposedRules }) {

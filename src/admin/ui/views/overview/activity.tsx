@@ -1,10 +1,9 @@
 import { SegmentedControl, Skeleton, Text, VisuallyHidden } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import type { ListedActivityCounts } from '../../../../operations/overview.ts';
-import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Time } from '../../components/text.tsx';
-import { clockText, countText, numberText, sinceText, toChoices } from '../../components/texts.ts';
+import { Dim, Time } from '../../components/text.tsx';
+import { clockText, sinceText, toChoices } from '../../components/texts.ts';
 import { useRead } from '../../requests/queries.ts';
 import { Panel } from './panel.tsx';
 import { READ_EVERY_MS } from './state.ts';
@@ -19,17 +18,19 @@ const READ_SOON_MS = 1_000;
 
 type Span = 'hour' | 'day';
 
-/** Requests, calls and their errors of the last hour or day. */
+/** Requests, calls and their errors of the last hour or day; nothing without any. */
 export function ActivityPanel() {
-  const [span, setSpan] = useState<Span>('hour');
-  const activity = useRead(
+  const [chosen, setSpan] = useState<Span>();
+  const { data } = useRead(
     'readActivity',
     {},
     {
-      refetchInterval: ({ state: { data } }) =>
-        data && isPartial(data.day, data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
+      refetchInterval: ({ state }) =>
+        state.data && isPartial(state.data.day, state.data.completeSince) ? READ_SOON_MS : READ_EVERY_MS,
     },
   );
+  if (!data?.day.some(isBusy)) return null;
+  const span = chosen ?? (data.hour.some(isBusy) ? 'hour' : 'day');
   return (
     <Panel
       title="Traffic"
@@ -43,19 +44,17 @@ export function ActivityPanel() {
         />
       }
     >
-      <Loaded query={activity}>
-        {({ isLogged, completeSince, ...counts }) =>
-          isLogged ? (
-            <Charts spans={counts[span]} completeSince={completeSince} />
-          ) : (
-            <Text c="dimmed">
-              The settings disable the log of exchanges (requestLog.keepDays), from which this is counted.
-            </Text>
-          )
-        }
-      </Loaded>
+      {data[span].some(isBusy) ? (
+        <Charts spans={data[span]} completeSince={data.completeSince} />
+      ) : (
+        <Dim>Nothing was sent in the last hour.</Dim>
+      )}
     </Panel>
   );
+}
+
+function isBusy({ requests, calls }: ListedActivityCounts): boolean {
+  return requests + calls > 0;
 }
 
 function Charts({ spans, completeSince }: { spans: ListedActivityCounts[]; completeSince: string }) {
@@ -66,7 +65,6 @@ function Charts({ spans, completeSince }: { spans: ListedActivityCounts[]; compl
           <ActivityChart spans={spans} height={HEIGHT} />
         </Suspense>
       </div>
-      <Text>{totalsText(spans)}</Text>
       {isPartial(spans, completeSince) && (
         <Text size="xs" c="dimmed" component="div">
           The log is still being counted: complete since <Time at={completeSince} format={sinceText} />.
@@ -75,7 +73,7 @@ function Charts({ spans, completeSince }: { spans: ListedActivityCounts[]; compl
       <VisuallyHidden>
         <Rows
           label="Requests and calls by time"
-          rows={spans.filter(({ requests, calls }) => requests + calls > 0)}
+          rows={spans.filter(isBusy)}
           keyOf={({ from }) => from}
           columns={columns}
           empty="Nothing happened."
@@ -88,14 +86,6 @@ function Charts({ spans, completeSince }: { spans: ListedActivityCounts[]; compl
 /** True if the log is not counted yet from the second span on. The first one begins before the day does. */
 function isPartial([first, second]: { from: string }[], completeSince: string): boolean {
   return first !== undefined && completeSince > (second ?? first).from;
-}
-
-function totalsText(spans: ListedActivityCounts[]): string {
-  const sumOf = (name: 'requests' | 'requestErrors' | 'calls' | 'callErrors') =>
-    spans.reduce((sum, counts) => sum + counts[name], 0);
-  const errors = (name: 'requestErrors' | 'callErrors') => `${numberText(sumOf(name))} of them with errors`;
-  const requests = `${countText(sumOf('requests'), 'request')} of identity providers, ${errors('requestErrors')}`;
-  return `${requests}; ${countText(sumOf('calls'), 'call')} of travel APIs, ${errors('callErrors')}.`;
 }
 
 /** The content of the chart as a table for screen readers: only the spans in which something happened. */

@@ -1,72 +1,105 @@
-import { Box, Group, Table, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Box, Button, Group, Table, Text, ThemeIcon } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
 import type { ConnectionHealth, LastExchange } from '../../../../operations/overview.ts';
-import { StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { countText, numberText, withLocalTimes } from '../../components/texts.ts';
+import { ConfirmButton } from '../../components/dialogs.tsx';
+import { Dim, Time, ViewLink } from '../../components/text.tsx';
+import { countText, numberText, sinceText, withLocalTimes } from '../../components/texts.ts';
+import { call } from '../../requests/api.ts';
+import { useIsAdmin } from '../../requests/session.ts';
 import { Panel } from './panel.tsx';
 import { conditionMarks, type Overview } from './state.ts';
 
-/** Everything that needs attention now, what fails first, each with the place that shows it or the command. */
-export function Conditions({ conditions }: Pick<Overview, 'conditions'>) {
+/** The number of conditions that are shown at first. */
+const FIRST = 10;
+
+/** What needs attention now, what fails first, each once: with its cause, its beginning and the next step. `sentence` is the heading above. */
+export function Conditions({ conditions, sentence }: Pick<Overview, 'conditions' | 'sentence'>) {
+  const [isAll, setAll] = useState(false);
   if (conditions.length === 0) return null;
   return (
-    <Panel title="Needs attention">
-      <Box component="ul" m={0} pl={0} style={{ listStyle: 'none' }}>
-        {conditions.map((condition) => (
+    <section aria-label="Needs attention">
+      <Box component="ul" m={0} p={0} className="condition-list">
+        {conditions.slice(0, isAll ? conditions.length : FIRST).map((condition) => (
           <OpenCondition
             key={`${condition.kind} ${condition.connection} ${condition.subject}`}
             condition={condition}
+            isTold={sentence.includes(condition.text)}
           />
         ))}
       </Box>
-    </Panel>
+      {conditions.length > FIRST && !isAll && (
+        <Button mt="xs" onClick={() => setAll(true)}>
+          Show all {conditions.length}
+        </Button>
+      )}
+    </section>
   );
 }
 
-function OpenCondition({ condition }: { condition: Overview['conditions'][number] }) {
-  const { kind, severity, subject, text, path, command } = condition;
-  const { symbol, label } = conditionMarks[severity];
+type Condition = Overview['conditions'][number];
+
+/** A condition; without its text if the heading has told it. */
+function OpenCondition({ condition, isTold }: { condition: Condition; isTold: boolean }) {
+  const { kind, severity, subject, since, text, next, path, command } = condition;
+  const { symbol, color, label } = conditionMarks[severity];
   const isToken = kind === 'tokenEnds' || kind === 'adminTokenEnds';
   return (
-    <Text component="li" py={2}>
-      <span role="img" aria-label={label}>
+    <Group component="li" py={8} gap="sm" wrap="nowrap" align="flex-start">
+      <ThemeIcon color={color} variant="light" radius="xl" size={20} fz={12} role="img" aria-label={label}>
         {symbol}
-      </span>{' '}
-      {withLocalTimes(text, Date.now())} {isToken && `It is “${subject}”. `}
+      </ThemeIcon>
+      <div style={{ flex: 1, minWidth: 0 }}>
+        <Text>
+          {!isTold && `${withLocalTimes(text, Date.now())} `}
+          {isToken && `It is “${subject}”. `}
+          {since !== undefined && !/ since \d{4}-/.test(text) && (
+            <Dim>
+              Since <Time at={since} format={sinceText} />.
+            </Dim>
+          )}
+        </Text>
+        <Text c="dimmed">
+          {next} {command !== undefined && <code className="command">{command}</code>}
+        </Text>
+      </div>
+      {kind === 'restoredPeople' && <SendAgainButton id={condition.connection ?? ''} />}
       {path !== undefined && path !== '/overview' && (
-        <ViewLink href={`~/admin${path}`} inherit isInText>
-          Show
+        <ViewLink href={`~/admin${path}`} style={{ whiteSpace: 'nowrap' }}>
+          {linkTexts[kind] ?? 'Show'}
         </ViewLink>
       )}
-      {command !== undefined && (
-        <Text span inherit c="dimmed">
-          {' '}
-          <code>{command}</code>
-        </Text>
-      )}
-    </Text>
+    </Group>
   );
 }
 
-const feedTexts: Record<ConnectionHealth['feed'], string> = {
-  off: 'switched off in the settings',
-  followed: '✓ followed',
-  notFollowed: 'not followed: the travel API has none, or it was not read yet',
+/** What the link of a condition leads to, where it is not just shown. */
+const linkTexts: Partial<Record<Condition['kind'], string>> = {
+  ...{ hold: 'Decide', proposedRules: 'Decide' },
+  ...{ travelOutage: 'The calls', credentialRefused: 'The calls', staleLookups: 'The calls' },
 };
 
-/** The health of a connection, row by row. */
-export function ConnectionCard({
-  connection,
-  conditions,
-}: {
-  connection: ConnectionHealth;
-  conditions: Overview['conditions'];
-}) {
-  const { id, people, waiting, lastRequest, lastCall, lastImport, feed } = connection;
-  const { mappingFaults, staleLookups } = connection;
-  const outage = conditions.find(({ kind }) => kind === 'travelOutage' || kind === 'credentialRefused');
-  const pause = outage ? withLocalTimes(outage.text, Date.now()) : pauseText(connection);
-  const mark = cardMark(connection, conditions);
+/** Has the stored values sent of everybody who differs from a restored backup. */
+function SendAgainButton({ id }: { id: string }) {
+  if (!useIsAdmin()) return null;
+  return (
+    <ConfirmButton
+      label="Send again"
+      title={`Send the stored values of ${id} again?`}
+      action={`Send the stored values of ${id}`}
+      change={() => call('sendAgain', { id })}
+      isDestructive
+    >
+      <Text>
+        What the identity provider has not stated since the backup is sent where the travelers differ: people
+        are created, activated, archived and changed as in the backup.
+      </Text>
+    </ConfirmButton>
+  );
+}
+
+/** What a connection has done last. What is wrong with it is among the conditions. */
+export function ConnectionCard({ connection }: { connection: ConnectionHealth }) {
+  const { id, people, waiting, lastRequest, lastCall, lastImport, mode, since } = connection;
   const name = encodeURIComponent(id);
   const rows: { label: string; value: ReactNode }[] = [
     { label: 'People', value: <Counts name={name} people={people} waiting={waiting} /> },
@@ -78,15 +111,20 @@ export function ConnectionCard({
       label: 'Last travel call',
       value: <Last exchange={lastCall} to={`/traffic?connection=${name}&direction=travel`} />,
     },
-    { label: 'Calls', value: pause ? <Fault>{pause}</Fault> : '✓ are made' },
-    { label: 'Last import', value: <LastImport lastImport={lastImport} /> },
-    { label: 'Event feed', value: feedTexts[feed] },
-    { label: 'Mapping', value: <MappingFaults count={mappingFaults} name={name} /> },
+    {
+      label: 'Last import',
+      value: lastImport ? (
+        <>
+          <Time at={lastImport.at} />, {countText(lastImport.read, 'traveler')} read
+        </>
+      ) : (
+        <Dim>none yet</Dim>
+      ),
+    },
+    { label: 'Mode', value: mode === 'live' ? 'live' : <ShadowMode id={name} since={since} /> },
   ];
-  if (staleLookups.length > 0)
-    rows.push({ label: 'Lookups', value: <Fault>cannot be read: {staleLookups.join(', ')}</Fault> });
   return (
-    <Panel title={`Connection ${id}`} action={<StateBadge mark={mark} />}>
+    <Panel title={`Connection ${id}`}>
       <Table
         variant="vertical"
         withRowBorders={false}
@@ -109,18 +147,22 @@ export function ConnectionCard({
   );
 }
 
-const openMark = { symbol: '✓', label: 'open' };
-
-/** The mark of the worst condition; a connection in which changes wait is not open either. */
-function cardMark({ mode }: ConnectionHealth, conditions: Overview['conditions']) {
-  if (conditions.some(({ severity }) => severity === 'failing')) return conditionMarks.failing;
-  if (mode !== 'live') return { ...conditionMarks.warning, label: mode };
-  return conditions.length > 0 ? conditionMarks.warning : openMark;
-}
-
-/** Says why no calls with an effect are made; undefined while they are. */
-function pauseText({ mode }: ConnectionHealth): string | undefined {
-  return mode === 'live' ? undefined : 'the connection is in shadow mode';
+/** Says that nothing is sent, and leads to what would be. */
+function ShadowMode({ id, since }: { id: string; since: string | undefined }) {
+  return (
+    <>
+      shadow{' '}
+      {since && (
+        <>
+          since <Time at={since} format={sinceText} />
+        </>
+      )}
+      : nothing is sent.{' '}
+      <ViewLink href={`~/admin/shadow/${id}`} inherit isInText>
+        What going live would do
+      </ViewLink>
+    </>
+  );
 }
 
 function Counts({ name, people, waiting }: { name: string; people: number; waiting: number }) {
@@ -142,54 +184,15 @@ function Counts({ name, people, waiting }: { name: string; people: number; waiti
 }
 
 function Last({ exchange, to }: { exchange: LastExchange | undefined; to: string }) {
-  if (!exchange)
-    return (
-      <Text span inherit c="dimmed">
-        none in the last day
-      </Text>
-    );
+  if (!exchange) return <Dim>none in the last day</Dim>;
   const { at, method, status, error, isFailed } = exchange;
   return (
     <Group gap={6} wrap="wrap">
       <Time at={at} />
       <ViewLink inherit href={`~/admin${to}`}>
-        {isFailed ? '✗' : '✓'} {method} {status ?? error ?? 'no response'}
+        {isFailed && '✗ '}
+        {method} {status ?? error ?? 'no response'}
       </ViewLink>
     </Group>
-  );
-}
-
-function LastImport({ lastImport }: { lastImport: ConnectionHealth['lastImport'] }) {
-  if (!lastImport) return 'none yet';
-  const { at, read, isIncomplete, maximum } = lastImport;
-  return (
-    <>
-      <Time at={at} />, {countText(read, 'traveler')} read
-      {maximum !== undefined && (
-        <Fault>. It ended at its maximum of {numberText(maximum)}; see “import” in the documentation</Fault>
-      )}
-      {isIncomplete && (
-        <Fault>
-          . It listed so few that no missing one was taken for deleted; see “import” in the documentation
-        </Fault>
-      )}
-    </>
-  );
-}
-
-function MappingFaults({ count, name }: { count: number; name: string }) {
-  if (count === 0) return '✓ without faults';
-  return (
-    <ViewLink inherit href={`~/admin/mappings?connection=${name}`}>
-      ✗ {countText(count, 'fault')}
-    </ViewLink>
-  );
-}
-
-function Fault({ children }: { children: ReactNode }) {
-  return (
-    <Text span inherit fw={600}>
-      ✗ {children}
-    </Text>
   );
 }

@@ -87,7 +87,7 @@ export function FirstSteps({ steps, demoDay }: Pick<Overview, 'demoDay'> & { ste
               circle
               size="lg"
               variant="light"
-              color={isDone ? 'green' : 'gray'}
+              color="gray"
               c="var(--mantine-color-text)"
               style={{ flexShrink: 0 }}
             >

@@ -1,21 +1,17 @@
 import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
-import type { ReactNode } from 'react';
-import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { Dim, Time, ViewLink } from '../../components/text.tsx';
-import { countText, numberText, sinceText, toWords, withLocalTimes } from '../../components/texts.ts';
+import { ViewLink } from '../../components/text.tsx';
+import { countText, numberText, toChoices, toWords, withLocalTimes } from '../../components/texts.ts';
 import { HelpLink } from '../../components/view-head.tsx';
-import { call } from '../../requests/api.ts';
-import { useIsAdmin } from '../../requests/session.ts';
-import { causeNames } from '../decisions/texts.ts';
+import { stateFilters } from '../people/texts.ts';
 import { ActivityPanel } from './activity.tsx';
 import { Conditions, ConnectionCard } from './conditions.tsx';
 import { DemoDayNotice, FirstSteps } from './demo-day.tsx';
-import { Notice, Panel } from './panel.tsx';
-import { type Overview, peopleStates, stateMarks, useOverview } from './state.ts';
+import { Panel } from './panel.tsx';
+import { type Overview, stateMarks, useOverview } from './state.ts';
 
-/** The view Overview: faults and since when they exist, waiting changes, and all that needs an admin. */
+/** The view Overview: one sentence, what needs attention with its next step, and what the connections have done. */
 export function OverviewView() {
   const overview = useOverview();
   useDocumentTitle('Overview · Jetbridge');
@@ -24,30 +20,15 @@ export function OverviewView() {
       {(data) => (
         <Stack gap="md">
           <StateSentence {...data} />
-          <Conditions conditions={data.conditions} />
-          {data.conditions.map(
-            ({ kind, connection, people = 0 }) =>
-              kind === 'restoredPeople' &&
-              connection && <RestoredPeople key={connection} id={connection} people={people} />,
-          )}
-          {data.connections.map(
-            ({ id, mode, since }) => mode === 'shadow' && <ShadowNotice key={id} id={id} since={since} />,
-          )}
+          <Conditions conditions={data.conditions} sentence={data.sentence} />
           <DemoDayNotice demoDay={data.demoDay} />
           {data.steps && <FirstSteps steps={data.steps} demoDay={data.demoDay} />}
-          <SimpleGrid cols={{ base: 1, md: 3 }} spacing="md">
+          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
             <PeopleNumbers people={data.people} keptActive={data.keptActive} />
             <Findings findings={data.findings} />
-            <Held held={data.held} />
-          </SimpleGrid>
-          <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
             <ActivityPanel />
             {usedFirst(data.connections).map((connection) => (
-              <ConnectionCard
-                key={connection.id}
-                connection={connection}
-                conditions={data.conditions.filter((one) => one.connection === connection.id)}
-              />
+              <ConnectionCard key={connection.id} connection={connection} />
             ))}
           </SimpleGrid>
         </Stack>
@@ -62,35 +43,18 @@ function usedFirst(connections: Overview['connections']) {
   return connections.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Says that nothing is sent, and leads to what would be. */
-function ShadowNotice({ id, since }: { id: string; since: string | undefined }) {
-  return (
-    <Notice title={`The connection ${id} is in shadow mode`}>
-      Nothing is sent to the travel API
-      {since && (
-        <>
-          {' '}
-          since <Time at={since} format={sinceText} />
-        </>
-      )}
-      ; leavers keep their access.{' '}
-      <ViewLink href={`~/admin/shadow/${encodeURIComponent(id)}`} inherit isInText>
-        What going live would do
-      </ViewLink>
-      .
-    </Notice>
-  );
-}
-
 /** The sentence is the heading of the view. A screen reader reads it again when it changes. */
 function StateSentence({ state, sentence }: Overview) {
   const { symbol, color, label } = stateMarks[state];
+  const isQuiet = state === 'inStep' || state === 'empty';
   return (
-    <Group gap="sm" wrap="nowrap">
-      <ThemeIcon color={color} variant="light" radius="xl" size={32} aria-label={label} role="img">
-        {state === 'working' ? <Loader size={16} color={color} aria-hidden /> : symbol}
-      </ThemeIcon>
-      <Title order={1} size="h3" fw={600} aria-live="polite">
+    <Group gap="sm" wrap="nowrap" align="flex-start">
+      {!isQuiet && (
+        <ThemeIcon color={color} variant="light" radius="xl" size={28} aria-label={label} role="img">
+          {state === 'working' ? <Loader size={14} color={color} aria-hidden /> : symbol}
+        </ThemeIcon>
+      )}
+      <Title order={1} size="h3" fw={600} aria-live="polite" style={{ flex: 1 }}>
         {withLocalTimes(sentence, Date.now())}
       </Title>
       <HelpLink />
@@ -99,31 +63,14 @@ function StateSentence({ state, sentence }: Overview) {
 }
 
 function PeopleNumbers({ people, keptActive }: Pick<Overview, 'people' | 'keptActive'>) {
+  const all = people.total + people.unmanaged;
+  if (all === 0) return null;
   return (
-    <Panel title="People" action={<ViewLink href="~/admin/people">All {numberText(people.total)}</ViewLink>}>
-      {peopleStates.map(({ state, symbol, label }) => (
-        <NumberRow
-          key={state}
-          label={
-            <>
-              <span aria-hidden>{symbol}</span> {label}
-            </>
-          }
-          count={people[state]}
-          to={`/people?state=${state}`}
-        />
+    <Panel title="People" action={<ViewLink href="~/admin/people">All {numberText(all)}</ViewLink>}>
+      {toChoices(stateFilters).map(({ value, label }) => (
+        <NumberRow key={value} label={label} count={people[value]} to={`/people?state=${value}`} />
       ))}
-      {keptActive > 0 && (
-        <NumberRow
-          label={
-            <>
-              <span aria-hidden>♦</span> kept active by an admin
-            </>
-          }
-          count={keptActive}
-          to="/people?finding=keptActive"
-        />
-      )}
+      <NumberRow label="kept active by an admin" count={keptActive} to="/people?finding=keptActive" />
     </Panel>
   );
 }
@@ -132,17 +79,9 @@ function PeopleNumbers({ people, keptActive }: Pick<Overview, 'people' | 'keptAc
 const MAX_KINDS = 6;
 
 function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings'] }) {
+  if (kinds.length === 0) return null;
   return (
-    <Panel
-      title="Findings"
-      action={kinds.length > 0 && <ViewLink href="~/admin/people/findings">By value</ViewLink>}
-    >
-      {kinds.length === 0 && (
-        <Text c="dimmed">
-          No value was left out. A value that cannot be used, such as an incomplete phone number, is listed
-          here with what to do about it.
-        </Text>
-      )}
+    <Panel title="Findings" action={<ViewLink href="~/admin/people/findings">By value</ViewLink>}>
       {kinds.slice(0, MAX_KINDS).map(({ code, people }) => (
         <NumberRow
           key={code}
@@ -152,100 +91,30 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
           to={`/people/findings?finding=${encodeURIComponent(code)}`}
         />
       ))}
-      {kinds.length > MAX_KINDS && <Text c="dimmed">and {kinds.length - MAX_KINDS} other kinds</Text>}
-      {isCut && (
-        <Text size="xs" c="dimmed">
-          Only the first 20,000 people with findings of each connection are counted.
-        </Text>
+      {kinds.length > MAX_KINDS && (
+        <Text c="dimmed">and {countText(kinds.length - MAX_KINDS, 'other kind')}</Text>
       )}
-    </Panel>
-  );
-}
-
-function Held({ held }: { held: Overview['held'] }) {
-  return (
-    <Panel title="Held" action={held.length > 0 && <ViewLink href="~/admin/decisions">Decide</ViewLink>}>
-      {held.length === 0 && <Text c="dimmed">Nothing waits for an approval.</Text>}
-      {held.map(({ connection, cause, people, since }) => (
-        <NumberRow
-          key={`${connection} ${cause}`}
-          label={
-            <>
-              {causeNames[cause]}{' '}
-              <Dim>
-                since <Time at={since} format={sinceText} />
-              </Dim>
-            </>
-          }
-          count={people}
-          to={`/decisions/${encodeURIComponent(connection)}/${cause}`}
-        />
-      ))}
     </Panel>
   );
 }
 
 interface NumberRowProps {
-  label: ReactNode;
+  label: string;
   count: number;
   to: string;
   isAtLeast?: boolean;
 }
 
-/** A number that links to what it counts. Nothing to count is shown muted. */
+/** A number that links to what it counts; nothing if there is nothing to count. */
 function NumberRow({ label, count, to, isAtLeast = false }: NumberRowProps) {
+  if (count === 0) return null;
   return (
     <Group justify="space-between" wrap="nowrap" gap="xs">
-      <Text {...(count === 0 && { c: 'dimmed' })} component="div">
-        {label}
-      </Text>
-      {count === 0 ? (
-        <Text c="dimmed">0</Text>
-      ) : (
-        <ViewLink href={`~/admin${to}`} fw={600}>
-          {isAtLeast && '≥ '}
-          {numberText(count)}
-        </ViewLink>
-      )}
-    </Group>
-  );
-}
-
-/** The people who differ from a restored backup, and the button that has the stored values sent. */
-function RestoredPeople({ id, people }: { id: string; people: number }) {
-  const isAdmin = useIsAdmin();
-  const differs = countText(people, 'traveler differs', 'travelers differ');
-  return (
-    <Notice
-      title={`The database was restored: ${differs} from it`}
-      color="color-red"
-      action={
-        isAdmin && (
-          <ConfirmButton
-            label="Send again"
-            title={`Send the stored values of ${id} again?`}
-            action={`Send the stored values of ${id}`}
-            change={() => call('sendAgain', { id })}
-            isDestructive
-          >
-            <Text>
-              What the identity provider has not stated since the backup is sent where the travelers differ:
-              people are created, activated, archived and changed as in the backup.
-            </Text>
-          </ConfirmButton>
-        )
-      }
-    >
-      In the connection {id} the travelers stay as they are until the identity provider states these people.
-      Start a full synchronization there, then look at{' '}
-      <ViewLink
-        href={`~/admin/people?finding=restored&connection=${encodeURIComponent(id)}`}
-        inherit
-        isInText
-      >
-        who still differs
+      <Text>{label}</Text>
+      <ViewLink href={`~/admin${to}`}>
+        {isAtLeast && '≥ '}
+        {numberText(count)}
       </ViewLink>
-      .
-    </Notice>
+    </Group>
   );
 }

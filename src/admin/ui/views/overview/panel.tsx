@@ -24,27 +24,20 @@ export function Panel({ title, action, children }: PanelProps) {
 
 interface NoticeProps {
   title: string;
-  color?: 'primary-color' | 'color-red';
-  action?: ReactNode;
   children: ReactNode;
 }
 
-/** Something about the whole service, and the button that changes it. `color` is that of the line at its side. */
-export function Notice({ title, color = 'primary-color', action, children }: NoticeProps) {
+/** Something about the whole service. */
+export function Notice({ title, children }: NoticeProps) {
   return (
     <Card
       withBorder
       padding="sm"
       role="status"
-      style={{ borderInlineStart: `3px solid var(--mantine-${color}-filled)` }}
+      style={{ borderInlineStart: '3px solid var(--mantine-primary-color-filled)' }}
     >
-      <Group justify="space-between" gap="xs">
-        <div style={{ flex: '1 1 300px' }}>
-          <Text fw={600}>{title}</Text>
-          <Text component="div">{children}</Text>
-        </div>
-        {action}
-      </Group>
+      <Text fw={600}>{title}</Text>
+      <Text component="div">{children}</Text>
     </Card>
   );
 }

@@ -1,4 +1,3 @@
-import { stateWords } from '../../../../provisioning/people/person-texts.ts';
 import type { Mark } from '../../components/texts.ts';
 import type { Result } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
@@ -37,14 +36,3 @@ export const conditionMarks = {
   failing: stateMarks.failing,
   warning: stateMarks.attention,
 } satisfies Record<Overview['conditions'][number]['severity'], unknown>;
-
-type PersonState = keyof typeof stateWords;
-
-/** The states of people in the order of the panel. */
-export const peopleStates: { state: PersonState; symbol: string; label: string }[] = [
-  { state: 'synced', symbol: '✓', label: stateWords.synced },
-  { state: 'dirty', symbol: '↻', label: stateWords.dirty },
-  { state: 'pending', symbol: '○', label: stateWords.pending },
-  { state: 'refused', symbol: '✗', label: stateWords.refused },
-  { state: 'held', symbol: '‖', label: stateWords.held },
-];

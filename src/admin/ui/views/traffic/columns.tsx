@@ -26,6 +26,32 @@ export const columns: Column<Exchange>[] = [
   { label: 'Person', width: '17%', cell: (exchange) => <PersonLink {...exchange} /> },
 ];
 
+/** An exchange in two lines, for a narrow screen. */
+export function ExchangeCard(exchange: Exchange) {
+  const { at, position, direction, person } = exchange;
+  const Icon = direction === 'travel' ? IconArrowUpRight : IconArrowDownRight;
+  return (
+    <>
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <Text component="div" truncate title={pathText(exchange.path)}>
+          <Icon size={14} stroke={1.5} aria-hidden /> <RequestLine {...exchange} />
+        </Text>
+        <Outcome {...exchange} />
+      </Group>
+      <Group justify="space-between" wrap="nowrap" gap="xs">
+        <ViewLink href={`~/admin/traffic/${position}`} size="xs" style={oneLine}>
+          <Time at={at} />
+        </ViewLink>
+        {person && (
+          <Text size="xs" truncate component="div">
+            <PersonLink {...exchange} />
+          </Text>
+        )}
+      </Group>
+    </>
+  );
+}
+
 /** Method and path; the whole path appears on hover. */
 function RequestLine({ method, path }: Exchange) {
   return (
@@ -60,8 +86,12 @@ function programName(userAgent = 'IdP'): string {
 export function Outcome(exchange: Pick<Exchange, 'status' | 'error'>) {
   const { symbol, color, text } = outcomeOf(exchange);
   return (
-    <Text component="span" fw={600} c={readableColor(color)} style={oneLine}>
-      {symbol} {text}
+    <Text
+      component="span"
+      style={oneLine}
+      {...(color ? { fw: 600, c: readableColor(color) } : { c: 'dimmed' })}
+    >
+      {color && symbol} {text}
     </Text>
   );
 }
@@ -77,7 +107,7 @@ export function PersonLink({ connection, person }: Pick<Exchange, 'connection' |
   const name = person.name ?? `${person.id.slice(0, 8)}…`;
   if (connection === undefined) return name;
   return (
-    <ViewLink href={personHref(connection, person.id)} title={person.id}>
+    <ViewLink inherit href={personHref(connection, person.id)} title={person.id}>
       {name}
     </ViewLink>
   );

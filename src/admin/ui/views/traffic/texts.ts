@@ -3,14 +3,14 @@ import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 /** The outcome of an exchange: its symbol, its colour and the text of its status. */
 export function outcomeOf({ status, error }: Pick<Exchange, 'status' | 'error'>): {
   symbol: string;
-  color: string;
+  color?: string;
   text: string;
 } {
   if (status === undefined) return { symbol: '✗', color: 'red', text: error ?? 'no answer' };
   const text = String(status);
   if (status >= 500) return { symbol: '✗', color: 'red', text };
   if (status >= 400) return { symbol: '!', color: 'orange', text };
-  return { symbol: '✓', color: 'dimmed', text };
+  return { symbol: '✓', text };
 }
 
 /** Returns a path as people read it: without percent-encoding where it can be decoded. */

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 import { Failure, Loaded } from '../../components/loading.tsx';
+import { useIsNarrow } from '../../components/narrow.ts';
 import { OlderButton } from '../../components/rows.tsx';
 import { clockText, exactClockText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
@@ -11,7 +12,7 @@ import { VirtualRows } from '../../components/virtual-rows.tsx';
 import { call } from '../../requests/api.ts';
 import { useChange } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
-import { columns } from './columns.tsx';
+import { columns, ExchangeCard } from './columns.tsx';
 import { ExchangePage } from './exchange.tsx';
 import { TrafficFilters } from './filters.tsx';
 import { type TrafficFilter, useExchangeLog, useTraffic, useTrafficFilter } from './query.ts';
@@ -30,19 +31,20 @@ export function TrafficView() {
 function TrafficList() {
   const [filter, change] = useTrafficFilter();
   const [isPaused, setPaused] = useState(false);
+  const isNarrow = useIsNarrow();
   return (
     <>
       <ViewHead
         title="Traffic"
         actions={
           <Group gap="xs" justify="flex-end">
-            <ReadBodies />
-            <SaveScenarioButton start={filter} />
+            {!isNarrow && <ReadBodies />}
+            {!isNarrow && <SaveScenarioButton start={filter} />}
             <PauseButton isPaused={isPaused} onChange={setPaused} />
           </Group>
         }
       >
-        Requests of identity providers and calls to travel services, the newest first.
+        {!isNarrow && 'Requests of identity providers and calls to travel services, the newest first.'}
       </ViewHead>
       <TrafficFilters filter={filter} onChange={change} />
       <Exchanges key={JSON.stringify(filter)} filter={filter} isPaused={isPaused} />
@@ -84,6 +86,7 @@ function Exchanges({ filter, isPaused }: { filter: TrafficFilter; isPaused: bool
             rows={[...shown, ...data.pages.flatMap((page) => page.exchanges)]}
             keyOf={({ position }) => position}
             columns={columns}
+            cardOf={(exchange) => <ExchangeCard {...exchange} />}
             onEnd={readOlder}
             empty={pages.hasNextPage ? 'Nothing found so far.' : <NothingYet filter={filter} />}
           />
