@@ -108,7 +108,8 @@ export function listQuery({ parameters }: Kind, search = ''): Record<string, str
 /** The name of a field, e.g. `Cost center` for `costCenterId`. */
 export function fieldLabel(name: string): string {
   const words = name
-    .replace(/(?<=\w)Ids?$/, '')
+    // A tax id is an id for people.
+    .replace(/(?<=\w)(?<!^tax)Ids?$/, '')
     .replace(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`)
     .trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
