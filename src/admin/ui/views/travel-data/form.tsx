@@ -6,6 +6,7 @@ import {
   Stack,
   Switch,
   TagsInput,
+  Text,
   Textarea,
   TextInput,
 } from '@mantine/core';
@@ -180,7 +181,9 @@ function Input({ name, schema: given, isRequired, value, onChange, path, error }
   if (schema.properties && schema.additionalProperties === false)
     return (
       <details open={value !== undefined || common.error !== undefined}>
-        <summary>{common.label}</summary>
+        <Text component="summary" fw={500} style={{ cursor: 'pointer' }}>
+          {common.label}
+        </Text>
         <Stack gap="xs" pl="md" pt="xs">
           <Inputs
             {...{ schema, onChange, error }}

@@ -89,7 +89,7 @@ function columnsOf(
   return [
     {
       label: 'Name',
-      width: '25%',
+      width: '22%',
       cell: (resource) => (
         <>
           <ViewLink href={`${path}/${encodeURIComponent(resource.id)}`}>{titleOf(resource)}</ViewLink>
@@ -100,6 +100,7 @@ function columnsOf(
     },
     ...names.map((name) => ({
       label: fieldLabel(name),
+      ...(name === 'email' && { width: '26%' }),
       // A card has the label in the same line.
       cell: (resource: TravelResource) => (
         <Value value={resource[name]} schema={properties[name]} isInText={isNarrow} />
