@@ -135,7 +135,7 @@ async function takePictures() {
   await page.getByRole('textbox', { name: 'Name' }).fill('admin');
   await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('requests of identity providers').waitFor();
+  await page.getByRole('region', { name: 'Traffic' }).locator('canvas').waitFor();
   await take(page, 'overview');
   await page.goto('/admin/people');
   await page.getByRole('link', { name: 'Grace Hopper' }).click();

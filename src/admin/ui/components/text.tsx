@@ -1,10 +1,10 @@
 import { Anchor, type AnchorProps, Badge, Box, Code, Text, Title, Tooltip } from '@mantine/core';
-import { Fragment, type ReactNode } from 'react';
+import { type CSSProperties, Fragment, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { type Mark, prettyBody, timeText } from './texts.ts';
 
 /** A muted part of a line. */
-export function Dim(props: { size?: 'xs'; children: ReactNode }) {
+export function Dim(props: { size?: 'xs'; style?: CSSProperties; children: ReactNode }) {
   return <Text span c="dimmed" {...props} />;
 }
 
@@ -107,7 +107,7 @@ export function Breakable({ text }: { text: string }) {
 
 /** A state with its symbol, so that colour alone tells nothing. A state in which all is well is plain text. */
 export function StateBadge({ mark }: { mark: Mark }) {
-  if (mark.color === undefined) return <Dim>{mark.label}</Dim>;
+  if (mark.color === undefined) return <Dim style={{ flexShrink: 0 }}>{mark.label}</Dim>;
   return (
     <Badge
       color={mark.color}
@@ -116,6 +116,7 @@ export function StateBadge({ mark }: { mark: Mark }) {
       c="var(--mantine-color-text)"
       tt="none"
       fw={500}
+      style={{ flexShrink: 0 }}
     >
       <Text span inherit aria-hidden>
         {mark.symbol}

@@ -89,7 +89,7 @@ function PersonLink({ person }: { person: Person }) {
   const { connection, id, name, userName } = person;
   return (
     <ViewLink className="row-link" href={`/${connection}/${id}`} fw={500}>
-      {name || userName || id}
+      <bdi>{name || userName || id}</bdi>
     </ViewLink>
   );
 }
