@@ -203,7 +203,9 @@ export const mappingOperations = {
         access: 'viewer',
       },
       summary: 'Find the values that people have in a SCIM attribute, the most frequent first; at most 20',
-      query: z.strictObject({ path: z.string().max(500).describe('A SCIM path, as a rule reads it') }),
+      query: z.strictObject({
+        path: z.string().max(500).default('').describe('A SCIM path, as a rule reads it'),
+      }),
       result: z.object({
         values: z
           .array(z.object({ value: z.string(), people: z.int() }))

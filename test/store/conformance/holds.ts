@@ -36,6 +36,7 @@ export function describeHolds(open: OpenDatabase): void {
           connection: 'okta',
           id: 'early',
           userName: 'early@corp.example',
+          name: 'early Doe',
           hold: { cause: 'safetyValve', since: NOW },
           version: 3,
           isActive: false,
