@@ -374,6 +374,25 @@ describe('a leaver who returns outside of the scope', () => {
     }),
   );
 
+  test('and leaves again leaves the traveler to nobody else: another person whom the user becomes gets another one', () =>
+    withFixture(
+      async (fixture) => {
+        const old = await leaver(fixture);
+        const { travelId } = await fixture.identity(old);
+        const id = await create(fixture, 'Ada', { ...staff, ...outside });
+        await fixture.patch(id, { active: false });
+        const another = { externalId: 'emp-8', name: { givenName: 'Xavier', familyName: 'Young' } };
+        await fixture.patch(id, { active: true, ...another });
+        await fixture.patch(id, inside);
+        await fixture.reconcileAfter(1_000);
+        expect((await fixture.identity(id)).travelId).not.toBe(travelId);
+        expect(await fixture.traveler(id)).toMatchObject({ archived: false, lastName: 'Young' });
+        expect(await fixture.traveler(old)).toMatchObject({ archived: true });
+        expect(travelersOf(fixture)).toHaveLength(2);
+      },
+      { mapping: keep },
+    ));
+
   test('under the same SCIM id stays archived until it is in scope', () =>
     withFixture(
       async (fixture) => {

@@ -4,8 +4,10 @@ import {
   isDepartureCause,
   isInactive,
   type Origin,
+  type Succession,
 } from '../../model/identity.ts';
 import type { Runtime } from '../../model/runtime-ports.ts';
+import type { IdentityChange } from '../../model/store-ports.ts';
 import { isActive, type ScimResource } from '../../schema/resource.ts';
 import type { StatedPath } from '../../schema/stated-attributes.ts';
 import { countChangedParts } from '../../translator/values/reference-parts.ts';
@@ -45,9 +47,10 @@ export function updateUser(runtime: UpdateRuntime, write: UserWrite): UpdatedUse
     origin: nextOrigin(write, now),
   };
   const update = { kind: 'update', identity: next, expected: before.version } as const;
-  const isReturn = isLeaver(before) && isActive(after);
-  if (!isReturn || judgeNewcomer(before, { ...before, desired: after }, { now }) !== 3)
-    return { identity: next, changes: [update] };
+  const isReturn = isInactive(before) && isActive(after);
+  const isSame = !isReturn || judgeNewcomer(before, { ...before, desired: after }, { now }) !== 3;
+  if (isSame) return { identity: next, changes: [update] };
+  if (!isLeaver(before)) return withoutTravelerOwed(next, update);
   const tombstone = createTombstone(before, runtime);
   const predecessor = toPredecessor(3, tombstone);
   const identity: Identity = {
@@ -62,6 +65,17 @@ export function updateUser(runtime: UpdateRuntime, write: UserWrite): UpdatedUse
       { kind: 'unlink', id: before.id, predecessor },
       { kind: 'insert', identity: tombstone },
     ],
+  };
+}
+
+/** Another person who is activated does not get the traveler of a leaver, for which the user of before has waited. */
+function withoutTravelerOwed(next: Identity, update: IdentityChange): UpdatedUser {
+  const { predecessor: owed } = next.progress;
+  if (owed === undefined || next.travelId !== undefined) return { identity: next, changes: [update] };
+  const predecessor: Succession = { ...owed, row: 3 };
+  return {
+    identity: { ...next, progress: { predecessor } },
+    changes: [update, { kind: 'unlink', id: next.id, predecessor }],
   };
 }
 
