@@ -32,7 +32,11 @@ const ofFrame = ['Signed in as admin', 'Signed in as admin > Keys'];
 /** The elements that open a menu, a list of choices or a dialog in each view; after `>`, an element inside the opened one. */
 const openers: Record<string, string[]> = {
   '/admin/people': [...ofFrame, 'State', 'Finding'],
-  '/admin/mappings': ['Versions', 'Add a rule', 'Add a rule > Sets *', 'Add a rule > Reads *', 'Person'],
+  '/admin/mappings': [
+    'Versions',
+    ...['Which field', 'From what', 'Attribute', 'For whom', 'Add a transform'],
+    'Person',
+  ],
   '/admin/traffic': ['Keep bodies of reads…', 'Save as scenario', 'Direction', 'Method', 'Status'],
   '/admin/connect': ['Add a connection', 'Revoke first token'],
   '/admin/travel-data/keys': ['Create an API key', 'Create an API key > Acts for', 'Revoke first key'],
@@ -57,7 +61,7 @@ test(
     await signInOnPage(page, fixture.password);
     for (const [address, names] of Object.entries(openers)) {
       await open(page, address);
-      if (address === '/admin/mappings') await page.getByText('Table', { exact: true }).click();
+      if (address === '/admin/mappings') await page.getByRole('button', { name: 'Add a rule' }).click();
       expect({
         address,
         ...(await visitAll(page, page.locator(address === '/admin/people' ? 'body' : 'main'), names)),
