@@ -154,6 +154,25 @@ test.each(['deactivated', 'deleted', 'out of scope'])(
     }, archive),
 );
 
+test('a traveler that was archived since the backup because of the scope is active again once the person is in scope', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, store, clock } = fixture;
+    const { id } = await bridge.users.create(users, person('Ada'));
+    travel.faultFor = ({ verb }) => (verb === 'patch' ? { kind: 'unavailable', text: 'down' } : undefined);
+    await fixture.patch(id, { userType: 'Service' });
+    travel.faultFor = () => undefined;
+    await fixture.restored();
+    await fixture.reconcileAfter(HOUR_MS);
+    await saveDecision(store, users, { cause: 'safetyValve' }, 'approved', clock.now());
+    travel.faultFor = ({ verb }) => (verb === 'patch' ? 'lose' : undefined);
+    await fixture.reconcileAfter(0);
+    expect(await fixture.traveler(id)).toMatchObject({ archived: true });
+    travel.faultFor = () => undefined;
+    await fixture.patch(id, { userType: 'Employee' });
+    await fixture.reconcileAfter(HOUR_MS);
+    expect(await fixture.traveler(id)).toMatchObject({ archived: false });
+  }, archive));
+
 test('an approval of the time before the backup archives nobody who is active again', () =>
   withFixture(
     async (fixture) => {

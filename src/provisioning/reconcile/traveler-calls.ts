@@ -18,6 +18,7 @@ import {
 import { finishCreate } from './create/own-create.ts';
 import { type Program, perform } from './effects.ts';
 import { withAnswer, withCallOpen, withObservedTraveler } from './read-again.ts';
+import { isFromBackup } from './restored/statements.ts';
 
 /** The failure that stands for a call which was neither announced nor sent, because another attempt or identity has the lease or the traveler. */
 export const leaseLostFailure: TravelFailure = {
@@ -80,12 +81,20 @@ export function* sendPatch(
   { travelId, plan, omit = [] }: Patch,
 ): Program<PatchResult> {
   const change = toTravelerChange(plan, draft.observed, omit);
-  const committed = { ...draft, applied: beforeCall(draft.applied, plan, draft.observed) };
+  const applied = beforeCall(draft.applied, plan, draft.observed);
+  const committed = withSentNoted(context, { ...draft, applied }, plan);
   const open = withCallOpen(context, committed);
   if (!(yield* announceCall(context, open))) return { draft, failure: leaseLostFailure, change };
   const answer = yield* perform('patchTraveler', travelId, change);
   if (answer.kind === 'ok') return { draft: withAnswer(context, committed, { plan, answer: answer.value }) };
   return { draft: isOutcomeUnknown(answer) ? open : draft, failure: answer, change };
+}
+
+/** Notes the fields of a call for a restored person: whatever becomes of the call, the bridge has sent them since the backup. */
+function withSentNoted({ identity }: ReconcileContext, draft: OutcomeDraft, plan: Plan): OutcomeDraft {
+  if (!isFromBackup(identity)) return draft;
+  const written = [...(draft.progress.written ?? []), ...Object.keys(plan.set), ...plan.remove];
+  return withProgress(draft, { written: [...new Set(written)] });
 }
 
 /** Reads the linked traveler into the draft. Returns `gone` if it does not exist any more. */
