@@ -1,5 +1,5 @@
 import type { TravelUser } from '../../src/model/traveler.ts';
-import { addressOf, managedBy, person, withFixture } from '../fixtures/provisioning.ts';
+import { addressOf, emailsOf, managedBy, person, withFixture } from '../fixtures/provisioning.ts';
 import { approve, playFirstCycle, report, toShadow } from '../fixtures/shadow.ts';
 
 const users = 'default';
@@ -222,6 +222,22 @@ test('going live wakes a user who waits for an address that has become free unse
     expect(await approve(fixture, digest)).toMatchObject({ outcome: 'live' });
     expect(await fixture.traveler(bob.id)).toMatchObject({ email: addressOf('Bob') });
   }));
+
+test('a create of the time before shadow mode that has made no traveler keeps its address from nobody', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel } = fixture;
+      travel.faultFor = ({ verb }) => (verb === 'create' ? { kind: 'unavailable', text: 'down' } : undefined);
+      await bridge.users.create(users, person('Ada'));
+      travel.faultFor = () => undefined;
+      await toShadow(fixture);
+      await fixture.reconcileAfter(HOUR_MS);
+      const other = await bridge.users.create('other', person('Bob', emailsOf(addressOf('Ada'))));
+      await fixture.reconcileAfter(HOUR_MS);
+      expect(await fixture.traveler(other.id, 'other')).toMatchObject({ email: addressOf('Ada') });
+    },
+    { more: ['other'] },
+  ));
 
 test.each(['archive', 'delete'] as const)(
   'a DELETE in shadow mode is planned with deprovision %s, and carried out after going live',

@@ -73,8 +73,18 @@ function endPlanned(
   const { at = 0, ...before } = identity.progress.shadow ?? {};
   const isSame = at >= since && isDeepStrictEqual(plan, before);
   const shadow = { ...plan, at: isSame ? at : Math.max(time.now, since) };
-  const noted = withFinding(asStored(context), findings.shadow(plan.call, Object.keys(plan.fields)));
+  const known = first.call === 'create' ? withoutEndedCreate(context, asStored(context)) : asStored(context);
+  const noted = withFinding(known, findings.shadow(plan.call, Object.keys(plan.fields)));
   return { draft: withProgress(noted, { shadow }), end: { kind: 'planned' } };
+}
+
+/**
+ * Returns the draft without the create of the time before shadow mode, once it can make no traveler any more: nothing keeps its address from
+ * others. The attempt has looked the address up before it planned another create.
+ */
+function withoutEndedCreate({ time }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
+  const isOver = draft.readAgainAt !== undefined && draft.readAgainAt <= time.now;
+  return isOver ? { ...draft, applied: {}, creating: undefined, readAgainAt: undefined } : draft;
 }
 
 /** True for a user who has a traveler as it is wanted, and whom the bridge has not provisioned yet: going live links it. */
