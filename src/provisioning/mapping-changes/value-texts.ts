@@ -1,6 +1,6 @@
 // The words in which the page and the commands show fields and values. The file imports nothing, because it is in the page, too.
 
-/** The names of custom fields by key, and of other resources by id. */
+/** The names of custom fields by key or id, and of other resources by id. */
 type Names = Partial<Record<string, string>>;
 
 /** The fields of a traveler, and those of a rule that names a resource in place of its id, as people say them. */
@@ -34,7 +34,7 @@ const words: Names = {
 
 /** A field as people say it: for a custom field the name that admins gave it. */
 export function fieldLabel(field: string, names: Names): string {
-  const known = names[field] ?? words[field];
+  const known = names[field] ?? names[field.replace('customFields.', '')] ?? words[field];
   if (known !== undefined) return known;
   const [group, name = ''] = field.split(/\.(.*)/s);
   if (group === 'roles') return `Role ${name}`;

@@ -3,10 +3,11 @@ import { IconPlus } from '@tabler/icons-react';
 import type { OtherRule } from '../../../../operations/mappings/mappings.ts';
 import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { IconButton } from '../../components/buttons.tsx';
+import { FieldName } from '../../components/field-name.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, Section } from '../../components/text.tsx';
 import { withShortUrns } from '../../components/texts.ts';
-import { FieldName, InputCell } from './rule-cells.tsx';
+import { InputCell } from './rule-cells.tsx';
 import { addRule } from './rules.ts';
 
 const origins: Record<OtherRule['origin'], string> = { collection: 'travel service', default: 'default' };

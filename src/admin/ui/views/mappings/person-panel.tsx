@@ -21,12 +21,12 @@ import type {
 } from '../../../../operations/mappings/mapping-changes.ts';
 import type { Person } from '../../../../operations/people/people.ts';
 import { fieldLabel, valueText } from '../../../../provisioning/mapping-changes/value-texts.ts';
+import { FieldName } from '../../components/field-name.tsx';
 import { Failure, LoadingView } from '../../components/loading.tsx';
 import { Breakable, ViewLink } from '../../components/text.tsx';
 import { parseObject, toChoices, withShortUrns } from '../../components/texts.ts';
 import { call, type Result } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
-import { FieldName } from './rule-cells.tsx';
 import { whomText } from './rule-words.ts';
 
 interface PanelProps {

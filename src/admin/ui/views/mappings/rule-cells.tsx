@@ -1,29 +1,10 @@
 import { Box, Text } from '@mantine/core';
-import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
-import { Breakable, Dim, PathCode } from '../../components/text.tsx';
+import { Dim, PathCode } from '../../components/text.tsx';
 import { withShortUrns } from '../../components/texts.ts';
 import { inputOf, stepsText, whomOf, whomText } from './rule-words.ts';
 import type { WrittenRule } from './rules.ts';
 
 // What a rule does, as the tables of rules show it.
-
-/** A field as people say it, with its key. */
-export function FieldName({ field, names = {} }: { field: string; names?: Partial<Record<string, string>> }) {
-  const label = fieldLabel(field, names);
-  const key = field.startsWith('customFields.') ? 'custom field' : field;
-  return (
-    <>
-      <Text fw={500} component="div">
-        {label}
-      </Text>
-      {label !== field && (
-        <Text size="xs" c="dimmed" component="div">
-          <Breakable text={key} />
-        </Text>
-      )}
-    </>
-  );
-}
 
 /** From what the value of a field comes, and what is done with it. */
 export function InputCell({ rule }: { rule: WrittenRule }) {

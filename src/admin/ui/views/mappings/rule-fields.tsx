@@ -12,10 +12,10 @@ import {
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
+import { FieldName } from '../../components/field-name.tsx';
 import { toChoices } from '../../components/texts.ts';
 import { useRead } from '../../requests/queries.ts';
 import { labelsAt, valuesAt } from './completion.ts';
-import { FieldName } from './rule-cells.tsx';
 import { type EditedRule, faultsAt, setMember, targets } from './rule-form.tsx';
 import {
   convertInput,

@@ -2,11 +2,11 @@ import { Alert, Text } from '@mantine/core';
 import type { PersonExplanation, PersonField } from '../../../../operations/people/person.ts';
 import {
   decidingRules,
-  fieldName,
   idpValue,
   ruleDetails,
   valueText,
 } from '../../../../provisioning/people/person-texts.ts';
+import { FieldName } from '../../components/field-name.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, StateBadge, ViewLink } from '../../components/text.tsx';
 import { ruleHref } from '../mappings/links.ts';
@@ -37,11 +37,7 @@ export function FieldTable({ person }: { person: PersonExplanation }) {
           {
             label: 'Field',
             width: '18%',
-            cell: ({ field }) => (
-              <b>
-                <Breakable text={fieldName(field, names)} />
-              </b>
-            ),
+            cell: ({ field }) => <FieldName field={field} names={names} />,
           },
           { label: 'What the IdP said', width: '20%', cell: (field) => value(idpValue(field)) },
           { label: 'Rule', width: '23%', cell: (field) => <Rule field={field} person={person} /> },

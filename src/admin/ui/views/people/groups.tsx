@@ -1,6 +1,6 @@
 import { Alert, Group as Row, Select, Stack, Switch as SwitchField, Text } from '@mantine/core';
 import type { Group, GroupMember, GroupRule } from '../../../../operations/people/groups.ts';
-import { fieldName } from '../../../../provisioning/people/person-texts.ts';
+import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
@@ -226,7 +226,7 @@ function MemberName({ connection, id, kind, name }: GroupMember & { connection: 
 /** Returns what a rule sets: the name of its field, or that it is the scope. */
 function ruleTarget({ field, fieldName: name }: GroupRule): string {
   if (field === undefined) return 'scope';
-  return name ?? fieldName(field, {});
+  return name ?? fieldLabel(field, {});
 }
 
 /** Returns a rule in one line. */

@@ -1,6 +1,7 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';
 import type { PersonExplanation } from '../../../../operations/people/person.ts';
-import { fieldName, valueText } from '../../../../provisioning/people/person-texts.ts';
+import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
+import { valueText } from '../../../../provisioning/people/person-texts.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
@@ -164,7 +165,7 @@ function Findings({ person: { findings, names } }: { person: PersonExplanation }
           style={{ listStyle: 'none', borderLeft: '3px solid var(--mantine-color-yellow-6)' }}
         >
           <Text>
-            ⚠ <b>{fieldName(field, names)}</b> {valueText(value, names) && `“${valueText(value, names)}” `}
+            ⚠ <b>{fieldLabel(field, names)}</b> {valueText(value, names) && `“${valueText(value, names)}” `}
             {reason}{' '}
             <ViewLink href={`/?finding=${code}`} size="xs" isInText>
               {toWords(code)}

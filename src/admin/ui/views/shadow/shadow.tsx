@@ -2,7 +2,8 @@ import { Alert, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import type { ShadowPerson } from '../../../../operations/connections/shadow.ts';
-import { fieldName, valueText } from '../../../../provisioning/people/person-texts.ts';
+import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
+import { valueText } from '../../../../provisioning/people/person-texts.ts';
 import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
 import { outcomeTexts } from '../../../../provisioning/shadow/shadow-texts.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
@@ -141,7 +142,7 @@ function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums
           {changed.length === 0 && <Text>None of them changes.</Text>}
           {changed.map(([field, count]) => (
             <Group key={field} justify="space-between">
-              <Text>{fieldName(field, names)}</Text>
+              <Text>{fieldLabel(field, names)}</Text>
               <Text>{numberText(count)}</Text>
             </Group>
           ))}
@@ -219,7 +220,7 @@ function Fields({ fields, names }: { fields: ShadowPerson['fields']; names: Reco
     <Stack gap={2}>
       {fields.map(({ field, before, after }) => (
         <Text key={field} component="div">
-          <Dim>{fieldName(field, names)}:</Dim> {valueText(before, names) || <Dim>nothing</Dim>} →{' '}
+          <Dim>{fieldLabel(field, names)}:</Dim> {valueText(before, names) || <Dim>nothing</Dim>} →{' '}
           {afterText(after, names) || <Dim>nothing</Dim>}
         </Text>
       ))}
