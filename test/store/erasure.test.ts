@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { nameMatcher, redactNames, withoutManagers } from '../../src/store/erasure/names.ts';
+import { findErasedTravelers, recordErasedTraveler } from '../../src/store/identities/erased-travelers.ts';
 import { travelStore } from '../../src/store/travel/travel-writes.ts';
 import { indexKeys } from '../../src/travel/declaration/resource.ts';
 import { user } from '../../src/travel/resources/user.ts';
@@ -98,5 +99,19 @@ test('the address of a resource that is deleted from a long list stays in no fil
   await database.emptyLog();
   await database.close();
   expect(await textsInDatabase(place.path, new RegExp(address(512).replaceAll('.', '\\.')))).toEqual([]);
+  place.remove();
+});
+
+test('the traveler of an erased person is known by its id, in its account only', async () => {
+  const place = temporaryFolder();
+  const database = await openTestDatabase(place.path);
+  const { db } = database;
+  const find = (account: string) => findErasedTravelers(db, account, ['t-1', 't-2']);
+  expect(await find('corp')).toEqual(new Set());
+  for (const travelId of ['t-2', 't-2'])
+    await recordErasedTraveler(db, { account: 'corp', travelId, now: 1 });
+  expect(await find('corp')).toEqual(new Set(['t-2']));
+  expect(await find('other')).toEqual(new Set());
+  await database.close();
   place.remove();
 });
