@@ -122,6 +122,32 @@ describe('shadow mode', () => {
       expect(await fixture.identity(id)).toMatchObject({ state: 'pending' });
     }));
 
+  test('a traveler of a live connection keeps its address while a user in shadow mode is planned to get it', () =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, travel, clock } = fixture;
+        await bridge.users.create('other', person('Eve'));
+        const bob = await bridge.users.create('other', person('Bob', { userName: 'bob' }));
+        await fixture.patch(bob.id, emailsOf(addressOf('Eve')), 'other');
+        await fixture.reconcileAfter(0);
+        await toShadow(fixture);
+        const carl = await bridge.users.create(users, person('Carl'));
+        const held = travel.holdCall('findByEmails');
+        const change = fixture.patch(carl.id, emailsOf(addressOf('Bob')));
+        await held.reached;
+        clock.advance(800);
+        await change;
+        await fixture.patch(bob.id, { title: 'Engineer' }, 'other');
+        await fixture.reconcileAfter(0);
+        held.release();
+        await fixture.waitForLeases();
+        await fixture.reconcileAfter(HOUR_MS);
+        expect(travel.writes()).toEqual([]);
+        expect((await fixture.traveler(bob.id, 'other'))?.email).toBe(addressOf('Bob'));
+      },
+      { more: ['other'] },
+    ));
+
   test('a manager who has no traveler yet is part of the plan', () =>
     withFixture(async (fixture) => {
       await toShadow(fixture);

@@ -139,6 +139,8 @@ function* answerInShadow(
     case 'admitDeparture':
       return true;
     case 'noteSuccessor':
+    case 'waitForEmail':
+    case 'askForEmail':
       return undefined;
     case 'announce': {
       const [announcement] = effect.values;
