@@ -2,6 +2,7 @@ import { holdFirstCall } from '../fixtures/holding-first.ts';
 import {
   addressOf,
   emailsOf,
+  managedBy,
   type ProvisioningFixture,
   person,
   withFixture,
@@ -90,6 +91,22 @@ test('a person who moves keeps the traveler, and both connections get a finding'
     expect(only).not.toHaveProperty('lang');
     expect(await fixture.findings(back.id, 'other')).toEqual(['*: movedFrom']);
     expect(await fixture.findings(ada.id)).toEqual(['*: movedTo']);
+  }, more));
+
+test('a person who moves without the manager loses the manager at once, and nothing is sent later', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    await bridge.users.create('default', person('Boss', { userName: 'boss' }));
+    const ada = await bridge.users.create('default', person('Ada', managedBy('boss')));
+    await bridge.users.remove('default', ada.id);
+    const moved = person('Ada', { ...managedBy('boss'), userName: 'a' });
+    const back = await bridge.users.create('other', moved);
+    await reconcileUntilIdle(fixture);
+    expect(await fixture.traveler(back.id, 'other')).not.toHaveProperty('managerId');
+    expect(await fixture.findings(back.id, 'other')).toContain('managerId: managerGone');
+    travel.calls.length = 0;
+    await fixture.importTravelers(fixture.connectionOf('other'));
+    expect(travel.writes()).toEqual([]);
   }, more));
 
 test.each([5_000, 600_000])(

@@ -1,6 +1,6 @@
 import { type Identity, isInactive, isLive, isSamePerson, userNameOf } from '../../../model/identity.ts';
 import type { IdentityMatch, ReferenceRow } from '../../../model/store-ports.ts';
-import type { Reference } from '../../../model/translation.ts';
+import type { AppliedFields, Reference } from '../../../model/translation.ts';
 import type { Mapping } from '../../../translator/mapping/mapping-file.ts';
 import { findManagerReferences } from '../../../translator/rules/compiled-fields.ts';
 import type { Rules } from '../../../translator/rules/rules.ts';
@@ -58,6 +58,21 @@ export function* resolveReferences(
     return { raw: toReferenceKey(raw), target: target?.id ?? former, travelId };
   });
   return { references, rows: mustSave ? rows : [], before, stored: isAsBefore ? before : admitted };
+}
+
+/**
+ * Returns the references of a user who has these records, which may be those of the leaver whose traveler the user has taken over: a manager
+ * who was sent for a value, and whom it does not name in this connection, is gone.
+ */
+export function withSentManagers(
+  references: ResolvedReferences['references'],
+  applied: AppliedFields,
+): ResolvedReferences['references'] {
+  const isGone = (raw: string, reference: Reference) =>
+    'unresolved' in reference &&
+    (reference.unresolved === 'unknown' || reference.unresolved === 'notLinked') &&
+    sentTravelIdFor({ applied }, raw) !== undefined;
+  return new Map([...references].map(([raw, one]) => [raw, isGone(raw, one) ? { unresolved: 'gone' } : one]));
 }
 
 /** True if two lists of references have the same values and targets. */
@@ -122,7 +137,10 @@ function* resolveTarget({ identity, raw, rules, earlier }: RawReference): Progra
  * Returns the manager's travel id that was sent for the value. A returning user inherits the applied fields of the
  * tombstone, but no reference rows.
  */
-function sentTravelIdFor({ applied: { managerId } }: Identity, raw: string): string | undefined {
+function sentTravelIdFor(
+  { applied: { managerId } }: Pick<Identity, 'applied'>,
+  raw: string,
+): string | undefined {
   const isFromRaw = managerId !== undefined && toVerbatimText(managerId.source) === raw;
   return isFromRaw && typeof managerId.sent === 'string' ? managerId.sent : undefined;
 }

@@ -12,7 +12,7 @@ import type { RulesSnapshot } from '../../rules/rules-snapshot.ts';
 import type { WantedFields } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { findNamedMemberships, findUnknownGroups, unresolvedGroupFindings } from './memberships.ts';
-import { type ResolvedReferences, resolveReferences } from './references.ts';
+import { type ResolvedReferences, resolveReferences, withSentManagers } from './references.ts';
 
 /** An identity's translation, with the rules and references that it was made with. */
 export interface TranslatedIdentity {
@@ -82,7 +82,11 @@ function* translateUnder(
   const { references } = resolved;
   const relations = { references, groups: memberships, namesUnknownGroup };
   const translateWith = (applied: AppliedFields) =>
-    translateStored(rulesSnapshot, { ...identity, applied }, relations);
+    translateStored(
+      rulesSnapshot,
+      { ...identity, applied },
+      { ...relations, references: withSentManagers(references, applied) },
+    );
   // The translation of a user without a manager and groups is the same with resolved references.
   const isWithoutGroups = !memberships?.length && namesUnknownGroup === undefined;
   const isKnown = newUser?.rulesSnapshot === rulesSnapshot && references.size === 0 && isWithoutGroups;
