@@ -38,7 +38,9 @@ test('a person is found by the surname and the keyboard alone, and the page says
   await page.getByRole('heading', { name: 'Grace Hopper' }).waitFor();
   const findings = page.getByRole('list', { name: 'Findings' });
   expect(await findings.textContent()).toContain('The travel service has no such cost center.');
-  const row = page.getByRole('table', { name: 'Fields' }).getByRole('row', { name: /^Cost center costCenterId/ });
+  const row = page
+    .getByRole('table', { name: 'Fields' })
+    .getByRole('row', { name: /^Cost center costCenterId/ });
   expect(await row.textContent()).toMatch(/R&D.*costCenter/);
   await row.getByRole('link').click();
   await page.getByRole('heading', { name: 'Mapping', level: 1 }).waitFor();
