@@ -1,7 +1,13 @@
 import type { Policies } from '../../src/model/policies.ts';
 import type { TravelUser } from '../../src/model/traveler.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
-import { addressOf, type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
+import {
+  addressOf,
+  managedBy,
+  type ProvisioningFixture,
+  person,
+  withFixture,
+} from '../fixtures/provisioning.ts';
 import { saveDecision } from '../fixtures/save-decision.ts';
 
 /** People of a database that was restored: what happened after the backup is known to the travel service only. */
@@ -103,6 +109,24 @@ test('a person whose traveler agrees with the backup is provisioned as before, a
     expect(await fixture.identity(id)).toMatchObject({ state: 'synced', findings: [] });
     await withNewRules(fixture);
     expect(await fixture.traveler(id)).toMatchObject({ firstName: 'Dr.' });
+  }));
+
+test('a manager who was removed since the backup, as the traveler of the report shows, is not removed again', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel, clock } = fixture;
+    const boss = await bridge.users.create(users, person('Boss'));
+    const { id } = await bridge.users.create(users, person('Report', managedBy(boss.id)));
+    const { managerId, ...traveler } = (await fixture.traveler(id)) as TravelUser;
+    expect(managerId).toBeDefined();
+    travel.travelers.set(traveler.id, traveler);
+    travel.travelers.delete(managerId ?? '');
+    clock.advance(60_000);
+    await fixture.restored();
+    travel.calls.length = 0;
+    await fixture.importTravelers();
+    await fixture.reconcileAfter(HOUR_MS);
+    await fixture.importTravelers();
+    expect(travel.writes()).toEqual([]);
   }));
 
 test('the traveler of a person who had none at the backup is found by its address, and archived when the IdP states a departure', () =>

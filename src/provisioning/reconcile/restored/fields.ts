@@ -52,9 +52,18 @@ export function keepsFromBackup(
   return !hasValue(observed, { key, wanted: field.value, rules });
 }
 
-/** Notes that the traveler of a restored person agrees with the stored user: the backup tells nothing any more. */
+/**
+ * Notes that the traveler of a restored person agrees with the stored user: the backup tells nothing any more. The records of values that the
+ * traveler has no longer, and that the rules do not give, end with it: otherwise they would be sent or removed from now on.
+ */
 export function withBackupConfirmed(context: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const isOpen = draft.hold !== undefined || differencesFromBackup(context, draft).length > 0;
+  const { observed, hold } = draft;
+  const isOpen = hold !== undefined || differencesFromBackup(context, draft).length > 0;
   if (!isFromBackup(context.identity) || isOpen) return draft;
-  return withProgress(draft, { written: [ALL_FIELDS] });
+  const isCurrent = (key: FieldKey) =>
+    context.translation.fields[key]?.kind === 'value' || !observed || readField(observed, key) !== undefined;
+  const applied = Object.fromEntries(
+    Object.entries(draft.applied).filter(([key, { seen }]) => seen !== undefined || isCurrent(key)),
+  );
+  return withProgress({ ...draft, applied }, { written: [ALL_FIELDS] });
 }
