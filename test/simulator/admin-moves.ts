@@ -138,14 +138,15 @@ export async function leaveShadow(
   };
   const { outcome } = await goLive(store, request);
   story.tell(`  ${connection} goes live: ${outcome}`);
+  if (outcome === 'live') {
+    knowledge.shadow.delete(connection);
+    world.shadowSince.delete(connection);
+  }
   // The report shows departures: who goes live has approved them.
   for (const { travelId, decision } of await readIdentities(world))
     if (travelId !== undefined && decision?.answer === 'approved') knowledge.decided.add(travelId);
   for (const { service } of world.replicas()) service.wake();
-  if (outcome !== 'live') return false;
-  knowledge.shadow.delete(connection);
-  world.shadowSince.delete(connection);
-  return true;
+  return outcome === 'live';
 }
 
 /** An IdP lists all users and deletes those without an externalId, whom no IdP has sent. */

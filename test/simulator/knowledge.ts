@@ -6,6 +6,7 @@ import {
   expectedFields,
   type MappingName,
   open,
+  ruledGroups,
   type StatedUser,
   scopeOf,
 } from './mappings.ts';
@@ -87,10 +88,16 @@ export function scopeOfUser(knowledge: Knowledge, user: CurrentUser): ReturnType
 export function noteStatement(knowledge: Knowledge, user: CurrentUser): void {
   const human = user.wanted.familyName;
   const stated = entryOf(knowledge.stated, human, () => new Map<Field, Set<Value>>());
-  // Without a group that a rule names, the rule may be read as for one that has no members.
-  const read = expectedFields(knowledge.mapping, { ...statedUser(knowledge, user), hasGroup: () => true });
-  for (const [field, value] of read)
-    if (value !== open) addTo(stated, field, field === 'email' ? value?.toLowerCase() : value);
+  const asStated = statedUser(knowledge, user);
+  // Without a group that a rule names, the rule may be read as for one that has no members, or as before for those who were members.
+  const missing = ruledGroups.filter((name) => !asStated.hasGroup(name));
+  for (const groups of [asStated.groups, [...asStated.groups, ...missing]])
+    for (const [field, value] of expectedFields(knowledge.mapping, {
+      ...asStated,
+      groups,
+      hasGroup: () => true,
+    }))
+      if (value !== open) addTo(stated, field, field === 'email' ? value?.toLowerCase() : value);
   if (user.wanted.userName.includes('@')) addTo(stated, 'email', user.wanted.userName.toLowerCase());
 }
 

@@ -39,6 +39,9 @@ interface SimulatedMapping {
   scope?: { scope: string; outOfScope: 'keep' | 'archive'; judge(user: StatedUser): ScopeVerdict };
 }
 
+/** The groups that rules name, in lower case. */
+export const ruledGroups = ['managers', 'vip', 'site paris', 'site lyon', 'staff', 'contractors'];
+
 const member = (group: string) => `groups[display eq "${group}"]`;
 
 /** Group names are compared without case. */

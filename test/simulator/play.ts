@@ -13,12 +13,13 @@ import {
   identityProviders,
   NoAnswer,
 } from './people.ts';
-import { brokenAtRest, type Rest, sentences } from './promises.ts';
+import { brokenAtRest, findingsAbout, type Rest, sentences } from './promises.ts';
 import { MODES_MS } from './replica.ts';
 import { comeToRest, readIdentities } from './rest.ts';
 import { keepBackup, restore } from './restore.ts';
 import { type Setup, toSetupLine } from './setup.ts';
 import { moveTravel, mustWaitForRest } from './travel-moves.ts';
+import { fields, findingField } from './travelers.ts';
 import { moveUser } from './user-moves.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -307,7 +308,7 @@ async function restAndCheck(player: Player, hasFeed: boolean): Promise<string[]>
 
 /** What was stated before is no news any more for people who have what was stated, and whoever is linked to a traveler owns it. */
 function forgetNews({ knowledge, identities }: Rest): void {
-  const { people, news, doubtful, shadow, owners } = knowledge;
+  const { people, news, doubtful, shadow, owners, catalog } = knowledge;
   doubtful.clear();
   for (const { current } of people) {
     if (!current || shadow.has(current.connection)) continue;
@@ -319,11 +320,15 @@ function forgetNews({ knowledge, identities }: Rest): void {
     const { verdict } = scopeOfUser(knowledge, current);
     if (verdict === 'out' && current.wanted.active) knowledge.outside.add(human);
     if (verdict !== 'in') continue;
-    const waiting = identity.findings
-      .filter(({ code }) => code !== 'drift' && code !== 'restored')
-      .map(({ field }) => field);
-    const keepsEmail = waiting.includes('email') && hasNews(knowledge, human, 'email');
-    news.set(human, new Set(keepsEmail || identity.waitingFor ? ['email'] : []));
+    // What a finding says was not sent is sent once it can be.
+    const waiting = fields.filter(
+      (field) =>
+        hasNews(knowledge, human, field) &&
+        findingsAbout(identity, findingField(field, catalog)).some(
+          (code) => code !== 'drift' && code !== 'restored',
+        ),
+    );
+    news.set(human, new Set(identity.waitingFor ? [...waiting, 'email'] : waiting));
   }
 }
 

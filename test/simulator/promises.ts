@@ -344,7 +344,7 @@ function hasFinding(identity: Identity, field: string): boolean {
 }
 
 /** The codes of the findings that name a field. That of a guarded traveler is about its address and its roles. */
-function findingsAbout({ findings }: Identity, field: string): string[] {
+export function findingsAbout({ findings }: Identity, field: string): string[] {
   const [head = ''] = field.split('.');
   const isAbout = (one: Identity['findings'][number]) =>
     one.field === field ||

@@ -7,6 +7,8 @@ const HORIZON_MS = 65 * 60_000;
 /** The time between two looks at the work that is left, in milliseconds. */
 const LOOK_MS = 1_500;
 const MAX_LOOKS = 400;
+/** A call that may be carried out late is settled within this time after that, in milliseconds. */
+const SETTLED_MS = 5_000;
 const FAILED_IMPORT_MS = 61_000;
 
 /**
@@ -100,15 +102,19 @@ async function readOpenWork({ database, time, shadowSince }: World): Promise<Ope
   const found = await db
     .selectFrom('identity')
     .select(['connection_id', 'id', 'state', 'lease_until', 'next_attempt_at', 'check_at', 'finding_codes'])
+    .select('read_again_at')
     .where((row) =>
       // A process that ends may leave a lease behind where nothing is to be done. Once it is over, it is no work.
       row.or([row('state', '=', 'dirty'), row('lease_until', '>', now), row('check_at', '>', 0)]),
     )
     .orderBy('id')
     .execute();
-  // In shadow mode, what is planned waits for as long as the mode lasts.
+  // In shadow mode, what is planned waits for as long as the mode lasts. Calls of the time before it end.
   const rows = found.filter(
-    (row) => !shadowSince.has(row.connection_id) || Number(row.lease_until ?? 0) > now,
+    (row) =>
+      !shadowSince.has(row.connection_id) ||
+      Number(row.lease_until ?? 0) > now ||
+      Number(row.read_again_at ?? 0) > now - SETTLED_MS,
   );
   const tasks = await db
     .selectFrom('background_task')
