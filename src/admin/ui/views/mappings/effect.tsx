@@ -37,7 +37,7 @@ interface EffectLineProps {
 export function EffectLine({ preview, isReading, onPerson }: EffectLineProps) {
   const [isOpen, setOpen] = useState(false);
   return (
-    <Stack gap={4} aria-live="polite" opacity={isReading ? 0.6 : 1}>
+    <Stack gap={4} aria-live="polite" aria-busy={isReading}>
       <Group gap="xs">
         <Text fw={600}>{effectSentence(preview)}</Text>
         {preview.examples.length > 0 && (

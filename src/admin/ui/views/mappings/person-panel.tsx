@@ -85,9 +85,7 @@ export function PersonPanel({ connection, text, person, isUnsent, onPerson }: Pa
       )}
       {subject && <Failure error={preview.error} title="No result" />}
       {subject && preview.isLoading && <LoadingView />}
-      {subject && preview.data && (
-        <PersonResult result={preview.data} isStale={preview.isPlaceholderData || Boolean(preview.error)} />
-      )}
+      {subject && preview.data && <PersonResult result={preview.data} isBusy={preview.isPlaceholderData} />}
     </Stack>
   );
 }
@@ -168,7 +166,7 @@ export function useExamplePerson(connection: string): { example: string | undefi
 type PersonPreview = Result<'previewPerson'>;
 
 /** The fields of the traveler with the rules that made them, then the findings. */
-export function PersonResult({ result, isStale }: { result: PersonPreview; isStale: boolean }) {
+export function PersonResult({ result, isBusy }: { result: PersonPreview; isBusy: boolean }) {
   const { fields, trace, findings, fallbackEmail, scope, names } = result;
   const rulesOf = (field: string) => trace.filter((entry) => entry.field === field);
   const mentioned = fields.filter(({ field, outcome, isChanged }) => {
@@ -178,7 +176,7 @@ export function PersonResult({ result, isStale }: { result: PersonPreview; isSta
   const shown = changedFirst(mentioned);
   const empty = fields.filter((field) => !shown.includes(field));
   return (
-    <Stack gap="sm" opacity={isStale ? 0.6 : 1} aria-busy={isStale}>
+    <Stack gap="sm" aria-busy={isBusy}>
       {scopeTexts[scope] && (
         <Alert color="gray" p="xs" title={scopeTexts[scope]}>
           <Text>In scope, the traveler would have these values.</Text>
