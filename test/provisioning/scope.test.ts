@@ -476,3 +476,20 @@ test('a manager without a traveler because of the scope is set once it has one',
     },
     { mapping: archive },
   ));
+
+test('the traveler of a lost create is archived when the person leaves the scope, even if the travel API does not send its time', () =>
+  withFixture(
+    async (fixture) => {
+      const { travel } = fixture;
+      travel.now = undefined;
+      travel.faultFor = ({ verb }) => (verb === 'create' ? 'lose' : undefined);
+      const id = await create(fixture, 'Ada', inside);
+      travel.faultFor = () => undefined;
+      await fixture.patch(id, outside);
+      for (let round = 0; round < 3; round += 1) await fixture.reconcileAfter(51_000);
+      expect(travelersOf(fixture)).toEqual([
+        expect.objectContaining({ email: addressOf('Ada'), archived: true }),
+      ]);
+    },
+    { mapping: archive },
+  ));

@@ -27,16 +27,19 @@ export function sentCreateOf({ travelId, creating, applied }: OutcomeDraft): Sen
  * older and shows every value that no travel API rewrites.
  */
 export function isOwnCreate(
-  { identity, rulesSnapshot: { rules } }: ReconcileContext,
+  { identity, translation, rulesSnapshot: { rules } }: ReconcileContext,
   traveler: TravelUser,
   { creating: { email, at, wasFree }, applied }: SentCreate,
 ): boolean {
   if (addressKey(traveler.email) !== addressKey(email)) return false;
   if (wasFree) return true;
   if (traveler.archived && applied['archived']?.sent !== true) return false;
-  // Without a clock, a leaver loses access, because an admin can restore it. A `createdAt` that is not a date is NaN: the comparison is false.
+  // Without a clock, who leaves loses access, because an admin can restore it. A `createdAt` that is not a date is NaN: the comparison is false.
+  const leavesScope = translation.scope === 'out' && rules.mapping.outOfScope === 'archive';
   const isNew =
-    at === undefined ? isInactive(identity) : Date.parse(traveler.createdAt) >= at - CLOCK_DIFFERENCE_MS;
+    at === undefined
+      ? isInactive(identity) || leavesScope
+      : Date.parse(traveler.createdAt) >= at - CLOCK_DIFFERENCE_MS;
   return isNew && showsCreatedValues(traveler, applied, rules);
 }
 
