@@ -372,3 +372,20 @@ test('a lost create under an address that was just found free makes the only tra
     expect(travelers(fixture)).toHaveLength(3);
     expect(await fixture.traveler(ada)).toMatchObject({ email: addressOf('Shared'), archived: false });
   }));
+
+test('a create that is carried out after its repetition was deleted with the person makes a traveler that is deleted, too', () =>
+  withUsers(
+    async (fixture, create) => {
+      const { travel, bridge } = fixture;
+      const ada = await create(first, 'late');
+      await fixture.reconcileAfter(3_000);
+      expect(travelers(fixture)).toHaveLength(1);
+      await bridge.users.remove(users, ada);
+      expect(travelers(fixture)).toEqual([]);
+      travel.carryOutLateCalls();
+      expect(travelers(fixture)).toHaveLength(1);
+      await settle(fixture);
+      expect(travelers(fixture)).toEqual([]);
+    },
+    { deprovision: 'delete' },
+  ));

@@ -3,7 +3,7 @@ import { isInactive } from '../../model/identity.ts';
 import type { Plan } from '../../model/translation.ts';
 import type { TravelFailure } from '../../model/travel-ports.ts';
 import type { CustomFieldValue, TravelerChange } from '../../model/traveler.ts';
-import { beforeCall } from '../../translator/plan/field-records.ts';
+import { beforeCall, doubted } from '../../translator/plan/field-records.ts';
 import { toTravelerChange } from '../../translator/plan/traveler-change.ts';
 import {
   endInFailure,
@@ -15,7 +15,7 @@ import {
   withFinding,
   withProgress,
 } from './context.ts';
-import { finishCreate } from './create/own-create.ts';
+import { finishCreate, isCreateOpen } from './create/own-create.ts';
 import { type Program, perform } from './effects.ts';
 import { withAnswer, withCallOpen, withObservedTraveler } from './read-again.ts';
 import { isFromBackup } from './restored/statements.ts';
@@ -131,9 +131,15 @@ export function handlePatchFailure(
   }
 }
 
-/** Returns the draft of a tombstone whose traveler does not exist any more. */
+/**
+ * Returns the draft of a tombstone whose traveler does not exist any more. A create that may still be carried out a second time stays, so that
+ * its traveler is found.
+ */
 export function withoutLink(draft: OutcomeDraft): OutcomeDraft {
-  return { ...draft, travelId: undefined, observed: undefined, creating: undefined, readAgainAt: undefined };
+  const unlinked = { ...draft, travelId: undefined, observed: undefined };
+  return isCreateOpen(draft)
+    ? { ...unlinked, applied: doubted(draft.applied, Object.keys(draft.applied)) }
+    : { ...unlinked, creating: undefined, readAgainAt: undefined };
 }
 
 /** The time between the two reads after which a traveler counts as deleted, in milliseconds. */
