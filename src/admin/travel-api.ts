@@ -3,6 +3,7 @@ import { clientAddressOf } from '../http/authentication.ts';
 import { markRoutine } from '../http/log.ts';
 import { redactWebhookUrl } from '../http/redaction.ts';
 import { ADMIN_CREDENTIAL } from '../model/exchange.ts';
+import { beginAuditEntry } from '../operations/audited.ts';
 import type { ServedTravel } from './deps.ts';
 import { adminErrorHandler, admitCaller, type RouterDeps } from './router.ts';
 import type { Caller } from './sign-in/sessions.ts';
@@ -41,21 +42,20 @@ async function recordChange(
   request: Request,
   response: Response,
   caller: Caller,
-  { audit, now, log }: RouterDeps,
+  deps: RouterDeps,
 ): Promise<void> {
   response.locals['isAudited'] = true;
   const details = { method: request.method, path: request.path };
-  const position = await audit.begin({
-    ...{ at: now(), actor: caller.shownName, actorKind: caller.kind },
+  const entry = {
+    ...{ actor: caller.shownName, actorKind: caller.kind },
     ...{ address: clientAddressOf(response), action: 'changeTravelData', details },
-  });
+  };
+  const finish = await beginAuditEntry(entry, deps);
   changeAnswer(response, async (body) => {
     const fields = Object.keys(Object(request.body?.data));
     const id = Object(Object(body).data).id;
     const known = { ...details, ...(typeof id === 'string' && { id }), ...(fields.length > 0 && { fields }) };
-    await audit.finish(position, { status: response.statusCode, details: known }).catch((error: unknown) => {
-      log.error({ err: error, position }, 'the outcome of a change could not be added to the audit log');
-    });
+    await finish({ status: response.statusCode, details: known });
     return body;
   });
 }
