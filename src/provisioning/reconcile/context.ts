@@ -200,3 +200,8 @@ export function withRefusals(
     added[key] = { value, basis: context.rulesSnapshot.version, reason };
   return { ...draft, refused: { ...draft.refused, ...added } };
 }
+
+/** True if the scope of the mapping leaves the person out, and the mapping ends the access of such people. */
+export function isEndedByScope({ translation, rulesSnapshot }: ReconcileContext): boolean {
+  return translation.scope === 'out' && rulesSnapshot.rules.mapping.outOfScope === 'archive';
+}

@@ -3,7 +3,13 @@ import { type Creating, isInactive } from '../../../model/identity.ts';
 import type { TravelFailure } from '../../../model/travel-ports.ts';
 import type { TravelUser } from '../../../model/traveler.ts';
 import { showsCreatedValues } from '../../../translator/plan/field-records.ts';
-import { endInFailure, type OutcomeDraft, type ReconcileContext, type ReconcileResult } from '../context.ts';
+import {
+  endInFailure,
+  isEndedByScope,
+  type OutcomeDraft,
+  type ReconcileContext,
+  type ReconcileResult,
+} from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 
 /**
@@ -27,7 +33,7 @@ export function sentCreateOf({ travelId, creating, applied }: OutcomeDraft): Sen
  * older and shows every value that no travel API rewrites.
  */
 export function isOwnCreate(
-  { identity, translation, rulesSnapshot: { rules } }: ReconcileContext,
+  context: ReconcileContext,
   traveler: TravelUser,
   { creating: { email, at, wasFree }, applied }: SentCreate,
 ): boolean {
@@ -35,12 +41,11 @@ export function isOwnCreate(
   if (wasFree) return true;
   if (traveler.archived && applied['archived']?.sent !== true) return false;
   // Without a clock, who leaves loses access, because an admin can restore it. A `createdAt` that is not a date is NaN: the comparison is false.
-  const leavesScope = translation.scope === 'out' && rules.mapping.outOfScope === 'archive';
   const isNew =
     at === undefined
-      ? isInactive(identity) || leavesScope
+      ? isInactive(context.identity) || isEndedByScope(context)
       : Date.parse(traveler.createdAt) >= at - CLOCK_DIFFERENCE_MS;
-  return isNew && showsCreatedValues(traveler, applied, rules);
+  return isNew && showsCreatedValues(traveler, applied, context.rulesSnapshot.rules);
 }
 
 /**

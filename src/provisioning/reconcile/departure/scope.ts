@@ -4,6 +4,7 @@ import { isDepartureCause, isInactive } from '../../../model/identity.ts';
 import type { WantedField } from '../../../model/translation.ts';
 import {
   endInState,
+  isEndedByScope,
   type OutcomeDraft,
   type ReconcileContext,
   type ReconcileResult,
@@ -109,10 +110,11 @@ type ScopeEffect = 'none' | 'kept' | 'archived' | 'keptActive';
 
 /** Says whether the traveler of an active person stays as it is, or is archived, unless an admin has discarded that. */
 function scopeEffect(
-  { identity: { decision, version }, translation, rulesSnapshot }: ReconcileContext,
-  { progress: { leftScopeAt = version } }: OutcomeDraft,
+  context: ReconcileContext,
+  { progress: { leftScopeAt = context.identity.version } }: OutcomeDraft,
 ): ScopeEffect {
-  if (translation.scope !== 'out' || rulesSnapshot.rules.mapping.outOfScope !== 'archive') return 'kept';
+  if (!isEndedByScope(context)) return 'kept';
+  const { decision } = context.identity;
   const isDiscarded = decision?.answer === 'discarded' && isDepartureCause(decision.cause);
   return isDiscarded && decision.version >= leftScopeAt ? 'keptActive' : 'archived';
 }
