@@ -7,7 +7,7 @@ export const causeNames: Record<HoldGroup['cause'], string> = {
   neverProvisioned: 'Deleted, but never sent',
 };
 
-/** What an approval changes, before and after. */
+/** The access and the link of a traveler before and after an approval. */
 export const changes: Record<ListedHeldPerson['effect'], readonly [before: string, after: string]> = {
   archived: ['has access', 'archived, without access'],
   deleted: ['has access', 'deleted'],

@@ -16,7 +16,7 @@ import { FieldName } from '../../components/field-name.tsx';
 import { toChoices } from '../../components/texts.ts';
 import { useRead } from '../../requests/queries.ts';
 import { labelsAt, valuesAt } from './completion.ts';
-import { type EditedRule, faultsAt, setMember, targets } from './rule-form.tsx';
+import { type EditedRule, faultsAt, setMember, targets } from './edited-rule.tsx';
 import {
   convertInput,
   type InputKind,

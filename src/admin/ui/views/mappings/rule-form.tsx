@@ -2,29 +2,13 @@ import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useEffect, useId, useRef } from 'react';
 import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { useFocusReturn } from '../../components/dialogs.tsx';
-import type { MappingNames } from './completion.ts';
 import type { MarkedFault } from './draft.ts';
+import { type EditedRule, faultsAt, isAt, targets } from './edited-rule.tsx';
 import { FaultTexts } from './faults.tsx';
 import { FieldSelect, InputFields, WhomFields } from './rule-fields.tsx';
 import { inputKinds } from './rule-words.ts';
-import { faultPath, fieldOf, setInRule, type WrittenRule } from './rules.ts';
+import { faultPath, fieldOf } from './rules.ts';
 import { TransformsForm } from './transforms-form.tsx';
-
-/** A rule to be changed. */
-export interface EditedRule {
-  connection: string;
-  text: string;
-  index: number;
-  rule: WrittenRule;
-  faults: MarkedFault[];
-  names: MappingNames | undefined;
-  /** The names of custom fields by key. */
-  fieldNames: Partial<Record<string, string>>;
-  onChange: (text: string) => void;
-}
-
-/** The members that say what a rule sets. A rule has one of them. */
-export const targets = ['userAttribute', 'customField', 'customFieldId'] as const;
 
 /** The members with a field of their own, which shows their faults. */
 const members = [...targets, ...Object.values(inputKinds).map(({ member }) => member), 'when', 'transforms'];
@@ -71,20 +55,4 @@ export function RuleForm({ isNew, onClose, ...edited }: RuleFormProps) {
       </Stack>
     </Paper>
   );
-}
-
-/** True for the path of a member and for the paths inside it. */
-function isAt(path: string, member: string): boolean {
-  return path === member || path.startsWith(`${member}.`) || path.startsWith(`${member}[`);
-}
-
-/** The faults of a member, to be shown under its field; false if there are none. */
-export function faultsAt({ faults, index }: EditedRule, member: string) {
-  const found = faults.filter(({ path }) => isAt(path, faultPath(index, `.${member}`)));
-  return found.length > 0 && <FaultTexts faults={found} />;
-}
-
-/** Sets a member of the rule, or removes it if the value is undefined. */
-export function setMember({ text, index, onChange }: EditedRule, member: string, value: unknown): void {
-  onChange(setInRule(text, index, { path: [member], value }));
 }

@@ -13,7 +13,7 @@ export const inputKinds = {
 
 export type InputKind = keyof typeof inputKinds;
 
-/** What a rule gives: paths of attributes, or a text. */
+/** The input of a rule: the paths of attributes, or a text. */
 export type RuleInput =
   | { kind: 'attribute' | 'attributes'; paths: string[] }
   | { kind: 'fixed' | 'text'; text: string };

@@ -3,8 +3,8 @@ import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
 import { IconButton } from '../../components/buttons.tsx';
 import { type TransformKind, transformKinds } from './completion.ts';
+import type { EditedRule } from './edited-rule.tsx';
 import { OrderButtons } from './order-buttons.tsx';
-import type { EditedRule } from './rule-form.tsx';
 import {
   moveTransform,
   newTransform,
