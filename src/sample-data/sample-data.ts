@@ -118,7 +118,12 @@ class Batch {
     append: (event, topic) =>
       this.#add(event, (within) => Promise.resolve(void within.append(event, topic)), 1),
     ...{ find: unsupported, lock: unsupported, remove: unsupported },
-    ...{ saveSecret: unsupported, isReferenced: unsupported },
+    ...{
+      saveSecret: unsupported,
+      isReferenced: unsupported,
+      keepAnswer: unsupported,
+      forgetAnswers: unsupported,
+    },
   };
 
   /** Stores everything in one transaction. Throws a `SampleDataRefused` if a name of the company is taken. */

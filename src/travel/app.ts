@@ -26,6 +26,7 @@ import { ApiError, errorBody, storeUnavailable } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
 import { contractRoutes } from './openapi/routes.ts';
 import type { Log } from './ports.ts';
+import { idempotency } from './requests/idempotency.ts';
 import { refuseAllParameters } from './requests/pagination.ts';
 import { type RequestWithBody, recordRequests } from './requests/request-log-middleware.ts';
 import { user } from './resources/user.ts';
@@ -115,17 +116,29 @@ function fromExpressError(error: unknown): ApiError {
 function resourceRouter(resource: Resource, deps: TravelDeps, admit: RequestHandler): Router {
   const router = Router({ caseSensitive: true });
   const collection: Collection = { resource, deps };
+  const runOnce = idempotency(deps);
+  if (resource.operations.includes('create'))
+    router.post(
+      resource.collectionPath,
+      refuseQueryParameters,
+      ...readBody(admit),
+      async (request, response) => {
+        const body = parseData(request.body);
+        const target = targetOf(request, response);
+        const data = await runOnce(request, response, (keep) => create(collection, target, body, keep));
+        // The codes of success are those of the specification ("Status codes of success").
+        response.status(201).json({ data });
+      },
+    );
   for (const operation of resource.operations) {
+    if (operation === 'create') continue;
     const { method, on, handle } = handlers[operation];
     const path = on === 'item' ? resource.itemPath : resource.collectionPath;
     const query = operation === 'list' ? [] : [refuseQueryParameters];
     const body = method === 'get' || method === 'delete' ? [] : readBody(admit);
     router[method](path, ...query, ...body, async (request, response) => {
       const result = await handle(collection, targetOf(request, response), request);
-      // The codes of success are those of the specification ("Status codes of success").
-      response
-        .status(operation === 'create' ? 201 : 200)
-        .json(operation === 'list' ? result : { data: result });
+      response.json(operation === 'list' ? result : { data: result });
     });
   }
   for (const sub of resource.subCollections ?? []) {
@@ -151,22 +164,17 @@ export const refuseQueryParameters: RequestHandler = (request, _response, next) 
 };
 
 interface Handler {
-  method: 'get' | 'post' | 'patch' | 'put' | 'delete';
+  method: 'get' | 'patch' | 'put' | 'delete';
   on: 'collection' | 'item';
   handle(collection: Collection, target: RequestTarget, request: Request): Promise<JsonObject | ListPage>;
 }
 
-/** Method and work of each operation. */
+/** Method and work of each operation but `create`, which an `Idempotency-Key` makes safe to repeat. */
 const handlers = {
   list: {
     method: 'get',
     on: 'collection',
     handle: (collection, to, { query }) => list(collection, to, query),
-  },
-  create: {
-    method: 'post',
-    on: 'collection',
-    handle: (collection, to, { body }) => create(collection, to, parseData(body)),
   },
   retrieve: { method: 'get', on: 'item', handle: retrieve },
   patch: {
@@ -180,7 +188,7 @@ const handlers = {
     handle: (collection, to, { body }) => replace(collection, to, parseData(body)),
   },
   delete: { method: 'delete', on: 'item', handle: remove },
-} satisfies Record<Operation, Handler>;
+} satisfies Record<Exclude<Operation, 'create'>, Handler>;
 
 function targetOf({ params }: Request, response: Response): RequestTarget {
   const { parentId = '', itemId = '' } = params;

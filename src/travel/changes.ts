@@ -18,10 +18,16 @@ import {
 import { ApiError, type FieldFault, validationFailed } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject, stringMember } from './json.ts';
 import type { ResourceRef, StoredResource, TravelReader, TravelTransaction } from './ports.ts';
+import type { KeepAnswer } from './requests/idempotency.ts';
 import { fieldFault, parseDocument, refuseOversized, refuseUnknownFields } from './requests/validation.ts';
 
 /** POST: creates a resource and returns it, with its secret if it has one. */
-export function create(collection: Collection, target: RequestTarget, body: JsonObject): Promise<JsonObject> {
+export function create(
+  collection: Collection,
+  target: RequestTarget,
+  body: JsonObject,
+  keep?: KeepAnswer,
+): Promise<JsonObject> {
   const { resource, deps } = collection;
   const { parentId, caller } = target;
   refuseUnknownFields(resource, body);
@@ -31,10 +37,11 @@ export function create(collection: Collection, target: RequestTarget, body: Json
     const id = deps.newId(resource.idForm);
     const stored = { type: resource.type, id, parentId, createdAt: deps.now(), doc: {} };
     const draft = { operation: 'create' as const, caller, parent, stored, wanted: mergePatch({}, body) };
-    const answer = await saveDraft(collection, recorder, draft);
-    return resource.secret
-      ? { ...answer, ...(await issueSecret(resource.secret, recorder, stored)) }
-      : answer;
+    const saved = await saveDraft(collection, recorder, draft);
+    const { secret } = resource;
+    const answer = secret ? { ...saved, ...(await issueSecret(secret, recorder, stored)) } : saved;
+    await keep?.(recorder.transaction, answer, secret !== undefined);
+    return answer;
   });
 }
 

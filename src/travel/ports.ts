@@ -101,6 +101,24 @@ export interface TravelReader {
   find(match: IndexMatch): Promise<StoredResource[]>;
 }
 
+/** A request with an `Idempotency-Key`. Times are epoch milliseconds. */
+export interface RepeatableRequest {
+  /** The id of the user on whose behalf it is made: users do not share keys. */
+  owner: string;
+  key: string;
+  /** A hash of the method, the path and the body. */
+  request: string;
+  at: number;
+  /** Answers that were kept until then are forgotten. */
+  since: number;
+}
+
+/** The answer to an earlier request. The data are undefined if they can no longer be decrypted. */
+export interface KeptAnswer {
+  request: string;
+  data: JsonObject | undefined;
+}
+
 /** The store of the travel service's resources. */
 export interface TravelStore extends TravelReader {
   /** Returns an offset page. `total` is exact, and its cost does not depend on the size of the collection. */
@@ -118,6 +136,10 @@ export interface TravelStore extends TravelReader {
    * their number.
    */
   deleteOlderThan(type: string, before: number, limit: number): Promise<number>;
+  /** Returns the answer that is kept for the owner and key of a request. */
+  findAnswer(once: RepeatableRequest): Promise<KeptAnswer | undefined>;
+  /** Deletes up to `limit` answers that were kept before a time, and returns their number. */
+  deleteOldAnswers(before: number, limit: number): Promise<number>;
 }
 
 /** The kind of an event to append, and a source of ids for its deliveries. */
@@ -150,6 +172,13 @@ export interface TravelTransaction extends TravelReader {
   append(resource: StoredResource, topic?: EventTopic): void;
   /** Stores an encrypted secret of a resource. Its previous secrets end at `othersEnd` (epoch milliseconds). */
   saveSecret(ref: ResourceRef, secret: string, othersEnd: number): Promise<void>;
+  /**
+   * Keeps the data of the answer to a request. Returns false if another request with the same key was answered meanwhile; the transaction
+   * must then be rolled back.
+   */
+  keepAnswer(once: RepeatableRequest, data: JsonObject, hasSecret: boolean): Promise<boolean>;
+  /** Deletes the kept answers for whose data `isMeant` is true. */
+  forgetAnswers(isMeant: (data: JsonObject) => boolean): Promise<void>;
   /** Reports whether another resource refers to this one, which must be locked. */
   isReferenced(ref: ResourceRef): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -88,8 +88,10 @@ describe('the adapter and the embedded travel service', () => {
     const made = await users.create({ email: 'Ada@corp.example', firstName: 'Ada' }, 'key');
     expect(made).toMatchObject({ kind: 'ok', value: { firstName: 'Ada', archived: false } });
     const id = made.kind === 'ok' ? made.value.id : '';
-    expect(await users.create({ email: 'ada@CORP.example' }, 'key')).toEqual({ kind: 'conflict' });
-    expect(await users.create({ email: 'no address' }, 'key')).toMatchObject({
+    // A create that is repeated, because its answer was lost, gets the first answer.
+    expect(await users.create({ email: 'Ada@corp.example', firstName: 'Ada' }, 'key')).toEqual(made);
+    expect(await users.create({ email: 'ada@CORP.example' }, 'second')).toEqual({ kind: 'conflict' });
+    expect(await users.create({ email: 'no address' }, 'third')).toMatchObject({
       kind: 'invalid',
       fields: [{ field: 'email' }],
     });
@@ -128,14 +130,14 @@ describe('the adapter and the embedded travel service', () => {
       fc.asyncProperty(twoAddressable, async (words) => {
         const [one, other] = words.map((word) => `x${word}x@corp.example`) as [string, string];
         const areSame = areSameWithoutCase(one, other);
-        const made = await users.create({ email: one }, 'key');
+        const made = await users.create({ email: one }, randomUUID());
         if (made.kind !== 'ok') throw new Error(`${one}: ${JSON.stringify(made)}`);
         const { id } = made.value;
         expect(await users.findByEmails([other])).toMatchObject({
           kind: 'ok',
           value: areSame ? [{ id }] : [],
         });
-        const second = await users.create({ email: other }, 'key');
+        const second = await users.create({ email: other }, randomUUID());
         expect(second.kind).toBe(areSame ? 'conflict' : 'ok');
         if (second.kind === 'ok') await users.remove(second.value.id);
         await users.remove(id);

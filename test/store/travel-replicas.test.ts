@@ -54,6 +54,25 @@ describe('two processes that write at once', () => {
     expect((await one.page(list)).total).toBe(1);
   });
 
+  test('keep one answer for each Idempotency-Key, until it is a day old', async () => {
+    const { one, other } = await twoStores();
+    const once = { owner: 'ada', key: 'k', request: 'r', at: NOW, since: NOW - 1 };
+    const keep = (store: typeof one, id: string, from = once) =>
+      store.write([], async (within) => {
+        await within.insert(thing(id), bare);
+        if (!(await within.keepAnswer(from, { id }, false))) throw new Error('answered meanwhile');
+      });
+    const results = await Promise.allSettled([keep(one, 'a'), keep(other, 'b')]);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const { resources } = await one.page(list);
+    expect(await other.findAnswer(once)).toEqual({ request: 'r', data: { id: resources[0]?.id } });
+    expect(resources).toHaveLength(1);
+    const later = { ...once, at: NOW + 1, since: NOW };
+    expect(await other.findAnswer(later)).toBeUndefined();
+    await keep(other, 'c', later);
+    expect(await one.findAnswer(later)).toEqual({ request: 'r', data: { id: 'c' } });
+  });
+
   test('lose no update of a locked resource', async () => {
     const { one, other } = await twoStores();
     await one.write([], (within) => within.insert(thing('a', { count: 0 }), bare));

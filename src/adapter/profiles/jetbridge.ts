@@ -45,6 +45,7 @@ export function jetbridgeProfile(settings: ProfileSettings): TravelProfile {
       emailQuery: (emails) => ({ emails: emails.join(',') }),
       toResource: (change) => change,
       update: { method: 'PATCH', mediaTypes },
+      idempotencyHeader: 'Idempotency-Key',
     },
     errors: { isOwn: hasErrorCode, readInvalidFields },
     lookups: {

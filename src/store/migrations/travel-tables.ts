@@ -114,6 +114,23 @@ export const travelTables = {
       until: 'until',
     },
   },
+  /** The answer to a request with an `Idempotency-Key`, which a repeated request gets. */
+  travel_answer: {
+    columns: {
+      /** The id of the user on whose behalf the request was made. */
+      owner: 'ordered text',
+      key: 'ordered text',
+      /** A hash of the request. */
+      request: 'text',
+      /** The data of the answer as JSON, encrypted if it has a secret. */
+      data: 'text',
+      created_at: 'bigint',
+    },
+    constraints: ['primary key (owner, key)'],
+    indexes: {
+      created: 'created_at',
+    },
+  },
   /** An event to deliver to a webhook, with the state of the delivery. */
   // No foreign key to the webhook: deleting a webhook with a long history must not block other writers. Its
   // deliveries are deleted later, in batches.

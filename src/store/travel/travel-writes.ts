@@ -11,6 +11,7 @@ import type { Database } from '../sql/database.ts';
 import { batches, insertInBatches, toJson } from '../sql/queries.ts';
 import { insertionNumbers, lockTypes, numberFeedEntries } from '../sql/sequences.ts';
 import type { Tables } from '../sql/tables.ts';
+import { deleteOldAnswers, findAnswer, forgetAnswers, keepAnswer } from './kept-answers.ts';
 import { CountChanges } from './travel-counts.ts';
 import { insertKeys, isReferenced, replaceKeys } from './travel-keys.ts';
 import { readTravelPage, readTravelPageFrom } from './travel-pages.ts';
@@ -62,6 +63,8 @@ export function travelStore(
       }),
     deleteOlderThan: (type, before, limit) =>
       transaction((tx) => deleteExpired(tx, deps.slots, { type, before, limit })),
+    findAnswer: (once) => findAnswer(db, encryption, once),
+    deleteOldAnswers: (before, limit) => deleteOldAnswers(db, before, limit),
   };
 }
 
@@ -116,6 +119,8 @@ function travelWrites(context: WriteContext): TravelTransaction {
     remove: (resource, keys) => removeResource(context, resource, keys),
     append: (resource, topic) => void appended.push({ resource, topic }),
     saveSecret: (ref, secret, othersEnd) => saveSecret(tx, encryption, { ref, secret, othersEnd }),
+    keepAnswer: (once, data, hasSecret) => keepAnswer(tx, encryption, { once, data, hasSecret }),
+    forgetAnswers: (isMeant) => forgetAnswers(tx, isMeant),
     isReferenced: (ref) => isReferenced(tx, ref),
   };
 }

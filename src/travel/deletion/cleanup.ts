@@ -1,4 +1,5 @@
 import type { Log, TravelStore } from '../ports.ts';
+import { ANSWER_KEPT_MS } from '../requests/idempotency.ts';
 import { EVENT_DAYS } from '../resources/event.ts';
 import type { WebhookRecords } from '../webhooks/ports.ts';
 
@@ -26,7 +27,7 @@ export interface CleanupDeps {
   now(): number;
 }
 
-/** The jobs that delete old events, old deliveries and ended secrets. */
+/** The jobs that delete old events, old deliveries, ended secrets and old answers. */
 export function cleanupJobs({ store, records, now }: CleanupDeps): CleanupJob[] {
   const removing = (name: string, removed: () => Promise<number>): CleanupJob => ({
     name,
@@ -36,6 +37,7 @@ export function cleanupJobs({ store, records, now }: CleanupDeps): CleanupJob[] 
   return [
     removing('old events', () => store.deleteOlderThan('event', now() - EVENT_DAYS * DAY_MS, BATCH)),
     removing('old deliveries', () => records.deleteOldDeliveries(now() - DELIVERY_DAYS * DAY_MS, BATCH)),
+    removing('old answers', () => store.deleteOldAnswers(now() - ANSWER_KEPT_MS, BATCH)),
     removing('secrets that were replaced', () => records.deleteEndedSecrets(now(), BATCH)),
   ];
 }

@@ -58,6 +58,7 @@ export function eraseTravelers(
     for (const [resource, change] of changes)
       for (const before of await transaction.lock(found.filter(({ type }) => type === resource.type)))
         await replace(resource, before, change(before.doc, travelers));
+    await transaction.forgetAnswers((data) => isAbout(data, travelers));
     const { appendEvent } = createRecorder(transaction, { now, newId });
     for (const traveler of await transaction.lock(travelers.ids.map((id) => ({ type: user.type, id })))) {
       const { type, id, createdAt } = traveler;
@@ -66,6 +67,11 @@ export function eraseTravelers(
       appendEvent('user.updated', { id, type, createdAt: formatTimestamp(createdAt) });
     }
   });
+}
+
+/** True if the data of an answer name the person: the answer is then forgotten. */
+function isAbout(data: JsonObject, travelers: ErasedTravelers): boolean {
+  return concerns(data, travelers.ids) || JSON.stringify(travelers.redact(data)) !== JSON.stringify(data);
 }
 
 /** True for a trip, a billing operation, or an event about one, with one of the travelers. */

@@ -118,7 +118,7 @@ function failuresOf({ parent, unique = [], rules }: Resource, name: Operation): 
   const failures: (Failure | false)[] = [
     (parent !== undefined || (name !== 'list' && name !== 'create')) && 404,
     // Other resources can refer to a resource of any type, so every DELETE can be answered with 409.
-    (name === 'delete' || (isWrite && unique.length > 0)) && 409,
+    (name === 'delete' || name === 'create' || (isWrite && unique.length > 0)) && 409,
     ...(rules?.refuses?.[name] ?? []),
     ...(isWrite ? ([413, 415, 422] as const) : []),
   ];
@@ -143,7 +143,7 @@ function subListOperation({ resource, catalog, answered }: Documented, sub: SubC
 function extraOperations({ resource, answered, revealing, catalog }: Documented): ApiOperation[] {
   const success = (description: string, body: z.ZodType) => ({ description, body: dataOf(body) });
   const onWebhook = (path: string) => ({
-    ...{ method: 'post' as const, path: `/api/webhooks/{id}${path}`, failures: [404] as Failure[] },
+    ...{ method: 'post' as const, path: `/api/webhooks/{id}${path}`, failures: [404, 409, 422] as Failure[] },
     parameters: { path: { id: idParameter(catalog, 'webhook') } },
   });
   const all: Record<string, Described[]> = {
@@ -179,7 +179,7 @@ function extraOperations({ resource, answered, revealing, catalog }: Documented)
         parameters: {
           path: { id: idParameter(catalog, 'webhook'), deliveryId: idParameter(catalog, 'webhookDelivery') },
         },
-        ...{ status: 201, success: success('The new delivery', answered), failures: [404, 409] },
+        ...{ status: 201, success: success('The new delivery', answered) },
       },
     ],
   };
@@ -203,15 +203,43 @@ function toOperation(
     one,
     { description: failureTexts[one], body: errorBody, ...special[one] },
   ]);
-  return { tag: tagOf(resource), ...rest, responses: { [status]: success, ...Object.fromEntries(failed) } };
+  const once = rest.method === 'post' && { parameters: { ...rest.parameters, header: repeatable } };
+  return {
+    ...{ tag: tagOf(resource), ...rest, ...once },
+    responses: {
+      [status]: { ...success, ...(once && { headers: replayed }) },
+      ...Object.fromEntries(failed),
+    },
+  };
 }
+
+/** Every POST can be repeated. */
+const repeatable = {
+  'Idempotency-Key': z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({
+      description:
+        'A text that is new for each change, such as a UUID. For 24 hours, a repeated request with the same key and body gets the answer of the first one and changes nothing; with another path or body it is 422, and while the first is under way 409.',
+      examples: ['8e03978e-40d5-43e8-bc93-6894a57f9324'],
+    }),
+};
+
+const replayed = {
+  'Idempotent-Replayed': z
+    .literal('true')
+    .optional()
+    .describe('Present if this is the answer of an earlier request with the same `Idempotency-Key`'),
+};
 
 const failureTexts = {
   400: 'The request cannot be read, or a query parameter is not valid.',
   401: 'There is no valid credential; the body is empty.',
   403: 'The operation is not allowed, in general or for the user of the credential.',
   404: 'There is no such resource.',
-  409: 'Another resource has the same unique value, or refers to this one.',
+  409: 'Another resource has the same unique value, or refers to this one, or a request with the same `Idempotency-Key` is under way.',
   413: 'The body is larger than 1 MB.',
   415: 'The body is not JSON, or of an encoding that is not supported.',
   422: 'The resource would not be valid.',

@@ -6,6 +6,7 @@ import { type RequestTarget, requireLocked, requireResource, retrieve, serialize
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { readResource } from '../ports.ts';
+import { idempotency } from '../requests/idempotency.ts';
 import { event } from '../resources/event.ts';
 import { serializeAttempt, webhook, webhookDelivery, webhookSecret } from '../resources/webhook.ts';
 import { attemptDelivery, openConnections, type WebhookDeps } from './attempt.ts';
@@ -23,9 +24,16 @@ export function createWebhooks(deps: WebhookDeps) {
     return retrieve({ resource: webhookDelivery, deps: deps.travel }, { ...target, id });
   };
   const routes = Router({ caseSensitive: true });
+  const runOnce = idempotency(deps.travel);
   const post = (path: string, status: number, answer: (target: RequestTarget) => Promise<JsonObject>) => {
     routes.post(path, refuseQueryParameters, async (request, response) => {
-      response.status(status).json({ data: await answer(targetOf(request, response)) });
+      const data = await runOnce(request, response, async (keep) => {
+        const answered = await answer(targetOf(request, response));
+        // These operations can be repeated without harm, so a crash before their answer is kept needs no care.
+        if (keep) await deps.travel.store.write([], (transaction) => keep(transaction, answered, true));
+        return answered;
+      });
+      response.status(status).json({ data });
     });
     routes.all(path, refuseMethod);
   };
