@@ -32,6 +32,9 @@ export function resourceRoutes(
   }
   // Requests are authenticated before, by `scimApp`.
   const routers = new SCIMMYRouters({ type: 'bearer', handler: () => '', context: contextOf });
+  // The routers of the resource types come first. Before them are six others, whose paths never arrive here, and after them two handlers.
+  const count = Object.keys(SCIMMY.Resources.declared()).length;
+  routers.stack.splice(-8, 0, ...routers.stack.splice(-2 - count, count));
   return [sendAsScim, routers, restoreError];
 }
 
