@@ -53,15 +53,18 @@ export function clientAddress(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   isTrusted: AddressPredicate,
 ): string {
-  const hops = String(headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map(bareAddress)
-    .join(',');
-  const request = { socket, headers: { 'x-forwarded-for': hops } };
-  const addresses = proxyaddr.all(request as unknown as IncomingMessage, isTrusted);
+  const forwarded = headers['x-forwarded-for'];
+  const hops =
+    forwarded === undefined ? [socket.remoteAddress ?? ''] : hopsOf(String(forwarded), socket, isTrusted);
   // The last one may be no address.
-  const address = addresses.findLast((hop) => isIP(hop) !== 0) ?? '';
+  const address = hops.findLast((hop) => isIP(hop) !== 0) ?? '';
   return isIP(address) === 6 ? ipaddr.process(address).toString() : address;
+}
+
+/** Returns the addresses from the socket's to the first untrusted one of the header. */
+function hopsOf(forwarded: string, socket: IncomingMessage['socket'], isTrusted: AddressPredicate): string[] {
+  const headers = { 'x-forwarded-for': forwarded.split(',').map(bareAddress).join(',') };
+  return proxyaddr.all({ socket, headers } as unknown as IncomingMessage, isTrusted);
 }
 
 /** Some proxies add a port. IPv6 zones are dropped. */
@@ -125,8 +128,8 @@ function socketScheme(socket: Request['socket']): Scheme {
  * without such a header. If the two headers contradict each other, it is http.
  */
 function forwardedScheme({ socket, headers }: Request, isTrusted: AddressPredicate): Scheme | undefined {
-  const schemes = isTrusted(socket.remoteAddress) ? forwardedSchemes(headers) : [];
-  if (schemes.length === 0) return undefined;
+  const schemes = forwardedSchemes(headers);
+  if (schemes.length === 0 || !isTrusted(socket.remoteAddress)) return undefined;
   return schemes.every((scheme) => scheme === 'https') ? 'https' : 'http';
 }
 

@@ -146,10 +146,12 @@ export type CallCause = Partial<Pick<Exchange, 'person' | 'requestId'>>;
 
 /** Returns those of the headers that the log keeps. Names are in lower case. */
 export function pickHeaders(headers: object, names: readonly string[]): Record<string, string> {
-  const texts = Object.entries(headers).filter(
-    ([name, value]) => names.includes(name) && typeof value === 'string',
-  );
-  return Object.fromEntries(texts);
+  const picked: Record<string, string> = {};
+  for (const name of names) {
+    const value: unknown = Reflect.get(headers, name);
+    if (typeof value === 'string') picked[name] = value;
+  }
+  return picked;
 }
 
 /** Adds exchanges to the log. */
