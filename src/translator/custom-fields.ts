@@ -284,14 +284,12 @@ function decideList(
     const isPart = readings.length > 1;
     return readings.map((reading) => ({ raw: isPart && 'value' in reading ? reading.value : raw, reading }));
   });
-  if (values.length <= 1) return decideField(key, [{ source, raws }], { read, context });
+  if (values.length <= 1) return decideField(key, [source], { user, read, context });
   const prepared = withPreparedSource(context, key, source);
-  const each = values.map(({ raw, reading }) =>
-    decideField(key, [{ source: { ...source, prepare: () => [reading] }, raws: [raw] }], {
-      read,
-      context: prepared,
-    }),
-  );
+  const each = values.map(({ raw, reading }) => {
+    const part = { ...source, valuesOf: () => [raw], prepare: () => [reading] };
+    return decideField(key, [part], { user, read, context: prepared });
+  });
   return joinOptions(each, raws, context.applied[key]);
 }
 

@@ -37,9 +37,10 @@ export function translateField(
   { user, context }: TranslationInput,
 ): void {
   const field = applicableField(compiled, user, draft.trace);
-  const candidates = toCandidates(usableSources(field, user), user);
+  const sources = usableSources(field, user);
   const { key, read, waits } = field;
-  const decision = decideField(key, candidates, { read, context, ...(waits ? { waits } : {}) });
+  const reading = { user, read, context, ...(waits ? { waits } : {}) };
+  const decision = decideAtOnce(key, sources, reading) ?? decideField(key, sources, reading);
   const isSilent = field.skipsSilently && decision.wanted.kind === 'value';
   const reported = isSilent ? { ...decision, findings: [] } : decision;
   addDecision(draft, key, toFinalDecision(field, reported));
@@ -66,30 +67,46 @@ interface Candidate {
   group?: string | undefined;
 }
 
-/** Reads the values of sources, each when it is its turn. */
-export function* toCandidates(sources: readonly CompiledSource[], user: SourceUser): Generator<Candidate> {
-  for (const source of sources) {
-    const raws = source.valuesOf(user);
-    const used = source.firstDecides ? raws.slice(0, 1) : raws;
-    yield { source, raws: used, group: source.groupOf?.(user) };
-  }
+function toCandidate(source: CompiledSource, user: SourceUser): Candidate {
+  const raws = source.valuesOf(user);
+  return { source, raws: source.firstDecides ? raws.slice(0, 1) : raws, group: source.groupOf?.(user) };
 }
 
-/** The reader of a field, and the data that it may use besides the value. */
+/** The user, the reader of a field, and the data that it may use besides the value. */
 interface FieldReader {
+  user: SourceUser;
   read: Reader;
   context: ReadContext;
   /** True if a later candidate is used only if the values before it can never be used. */
   waits?: true;
 }
 
-/** Decides one field. The first candidate value that can be read is used; unusable values before it become findings. */
+/** Decides a field whose first value can be used as it is, as most can, and without a report. Undefined for any other field. */
+function decideAtOnce(
+  field: FieldKey,
+  [source]: readonly CompiledSource[],
+  { user, read, context }: FieldReader,
+): Decision | undefined {
+  if (!source || source.prepare || source.groupOf) return undefined;
+  const [before] = source.valuesOf(user);
+  const reading = before === undefined ? undefined : read(before, context);
+  if (before === undefined || !reading || 'fault' in reading || reading.note) return undefined;
+  const { value: after } = reading;
+  return {
+    wanted: { kind: 'value', value: after, source: before },
+    findings: [],
+    trace: [{ field, ...namedSource(source), outcome: 'set', before, after }],
+    needsFreshLookups: false,
+  };
+}
+
+/** Decides one field. The first value of the sources that can be read is used; unusable values before it become findings. */
 export function decideField(
   field: FieldKey,
-  candidates: Iterable<Candidate>,
+  sources: readonly CompiledSource[],
   reading: FieldReader,
 ): Decision {
-  const { tried, trials } = tryCandidates(candidates, reading);
+  const { tried, trials } = trySources(sources, reading);
   const wanted = wantedBy(trials, reading.context.applied[field]?.source);
   return {
     wanted,
@@ -117,18 +134,22 @@ interface Trial {
  * Reads values until one is usable. A value that occurs in several candidates, e.g. in a primary work email, is read
  * once.
  */
-function tryCandidates(
-  candidates: Iterable<Candidate>,
+function trySources(
+  sources: readonly CompiledSource[],
   reading: FieldReader,
 ): { tried: Candidate[]; trials: Trial[] } {
   const tried: Candidate[] = [];
   const trials: Trial[] = [];
-  for (const candidate of candidates) {
+  for (const source of sources) {
+    const candidate = toCandidate(source, reading.user);
     tried.push(candidate);
-    for (const trial of trialsOf(candidate, reading)) {
-      if (trials.some((other) => isSameTrial(other, trial))) continue;
-      trials.push(trial);
-      if (trial.value !== undefined) return { tried, trials };
+    for (const raw of candidate.raws) {
+      for (const prepared of preparedValues(source, raw)) {
+        const trial = tryValue({ candidate, raw, prepared }, reading);
+        if (trials.some((other) => isSameTrial(other, trial))) continue;
+        trials.push(trial);
+        if (trial.value !== undefined) return { tried, trials };
+      }
     }
     if (reading.waits && trials.some(mayBecomeUsable)) break;
   }
@@ -142,12 +163,6 @@ function mayBecomeUsable({ faults }: Trial): boolean {
 
 function isSameTrial(one: Trial, other: Trial): boolean {
   return one.mappingPath === other.mappingPath && isEqualJson(one.source, other.source);
-}
-
-function* trialsOf(candidate: Candidate, reading: FieldReader): Generator<Trial> {
-  const { source, raws } = candidate;
-  for (const raw of raws)
-    for (const prepared of preparedValues(source, raw)) yield tryValue({ candidate, raw, prepared }, reading);
 }
 
 function tryValue(

@@ -16,6 +16,7 @@ export function showsOtherValue(
   { key, value, rules }: { key: FieldKey; value: Json; rules: Rules },
 ): boolean {
   const shown = key === 'archived' && traveler.isArchivedUnknown ? undefined : readField(traveler, key);
+  if (shown === value) return false;
   const isRole = parseFieldKey(key).kind === 'role';
   if (isRole)
     return value === null ? shown !== undefined : traveler.roles !== undefined && shown === undefined;

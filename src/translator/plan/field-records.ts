@@ -22,7 +22,7 @@ export function beforeCall(
     records[key] = withResendTime(record, applied[key]);
   }
   for (const key of plan.remove) {
-    const { seen: _, resendAt: _at, ...record } = applied[key] ?? { source: null };
+    const record = unseen(applied[key] ?? { sent: null, source: null });
     records[key] = withResendTime({ ...record, sent: null }, applied[key]);
   }
   return records;
@@ -78,14 +78,19 @@ export function afterRead(
 ): AppliedFields {
   const records: AppliedFields = {};
   for (const [key, record] of Object.entries(applied)) {
-    const { sent, seen, resendAt: _, ...others } = record;
+    const { sent, seen, resendAt } = record;
     const shown = readField(traveler, key) ?? null;
+    const isSettled = seen === shown && resendAt === undefined;
     if (showsValue(traveler, { key, sent, rules })) {
-      if (sent !== null || isOpen) records[key] = { ...others, sent, seen: shown };
-    } else if (seen !== undefined && isOpen && !isEqualJson(seen, shown)) records[key] = { ...others, sent };
+      if (sent !== null || isOpen) records[key] = isSettled ? record : { ...unseen(record), seen: shown };
+    } else if (seen !== undefined && isOpen && !isEqualJson(seen, shown)) records[key] = unseen(record);
     else records[key] = record;
   }
   return records;
+}
+
+function unseen({ seen: _, resendAt: _at, ...record }: AppliedField): AppliedField {
+  return record;
 }
 
 /** Returns the records with these fields unknown: their values are sent again unless the traveler has them. */
@@ -130,7 +135,9 @@ function showsOther(traveler: TravelUser, { key, sent, rules }: SentValue): bool
 /** Returns the keys of the fields that the travel API has accepted and does not show, although no travel API rewrites such values. */
 export function acceptedAndNotShown(applied: AppliedFields, traveler: TravelUser, rules: Rules): FieldKey[] {
   return Object.entries(applied).flatMap(([key, { sent, seen }]) => {
-    const isUnchanged = seen !== undefined && isEqualJson(seen, readField(traveler, key) ?? null);
+    // Most values are shown as they were sent.
+    if (seen === undefined || seen === sent) return [];
+    const isUnchanged = isEqualJson(seen, readField(traveler, key) ?? null);
     return isUnchanged && showsOther(traveler, { key, sent, rules }) ? [key] : [];
   });
 }
