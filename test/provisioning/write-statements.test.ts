@@ -111,8 +111,7 @@ test.each(['patch', 'replace'] as const)(
         'select identity',
         'update identity',
         // The name is a part of the key by which people are searched.
-        'delete identity_email',
-        'insert identity_email',
+        'update identity_email',
         'commit that waits for the disk',
         'travel API: patch',
         ...outcome,

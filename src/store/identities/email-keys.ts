@@ -29,14 +29,30 @@ export async function updateEmailKeys(
 ): Promise<void> {
   const [former, wanted] = [contactKeys(before), contactKeys(desired)];
   const owner = { ...scopeColumns(scope), identity_id: id };
-  for (const email_key of former.filter((key) => !wanted.includes(key)))
-    await deleteKey(tx, { ...owner, email_key });
+  const gone = former.filter((key) => !wanted.includes(key));
   const added = wanted.filter((key) => !former.includes(key));
+  // Mostly one key takes the place of another one, such as the key that begins with the name.
+  for (const [index, email_key] of gone.entries()) {
+    const replacement = added[index];
+    if (replacement === undefined) await deleteKey(tx, { ...owner, email_key });
+    else await replaceKey(tx, { ...owner, email_key, replacement });
+  }
+  const further = added.slice(gone.length);
   await insertKeys(
     tx,
-    added.map((email_key) => ({ ...owner, email_key })),
+    further.map((email_key) => ({ ...owner, email_key })),
   );
 }
+
+const replaceKey = compiledQuery((db, key: Tables['identity_email'] & { replacement: string }) =>
+  db
+    .updateTable('identity_email')
+    .set({ email_key: key.replacement })
+    .where('account', '=', key.account)
+    .where('connection_id', '=', key.connection_id)
+    .where('identity_id', '=', key.identity_id)
+    .where('email_key', '=', key.email_key),
+);
 
 const deleteKey = compiledQuery((db, key: Tables['identity_email']) =>
   db

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { ReferenceRow, References } from '../../model/store-ports.ts';
-import { inScope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
+import { inScope, type Scope, type ScopedId, scopeColumns } from '../connection-scopes.ts';
 import { lockConnection } from '../connections.ts';
 import type { Database } from '../sql/database.ts';
 import type { Dialect } from '../sql/dialect.ts';
-import { batches } from '../sql/queries.ts';
+import { batches, compiledQuery } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 
@@ -33,23 +33,39 @@ export function references(database: Database): References {
       ),
     findReferrers: async (connection, target, values) => {
       const found = new Set<string>();
-      const referrers = db
-        .selectFrom('identity_reference')
-        .select('identity_id')
-        .where(inScope(scopeOf(connection)));
       // A raw value that is the id of the target refers to the target.
       const allKeys = new Set([target, ...values].map(caseFoldedKey));
-      for (const keys of batches([...allKeys])) {
-        const rows = await referrers
-          .where('target', '=', target)
-          .unionAll(referrers.where('raw_key', 'in', keys))
-          .execute();
+      for (const keys of batches([...allKeys], KEY_NAMES.length)) {
+        const { rows } = await selectReferrers(db, { ...scopeOf(connection), target, ...toKeys(keys) });
         for (const { identity_id } of rows) found.add(identity_id);
       }
       return [...found];
     },
   };
 }
+
+/** The keys of one statement: as many as most people have. */
+const KEY_NAMES = ['key0', 'key1', 'key2', 'key3', 'key4', 'key5'] as const;
+
+type Keys = Record<(typeof KEY_NAMES)[number], string>;
+
+/** The first of fewer keys is repeated. */
+function toKeys([
+  key0 = '',
+  key1 = key0,
+  key2 = key0,
+  key3 = key0,
+  key4 = key0,
+  key5 = key0,
+]: string[]): Keys {
+  return { key0, key1, key2, key3, key4, key5 };
+}
+
+const selectReferrers = compiledQuery((db, of: Scope & Keys & { target: string }) => {
+  const referrers = db.selectFrom('identity_reference').select('identity_id').where(inScope(of));
+  const keys = KEY_NAMES.map((name) => of[name]);
+  return referrers.where('target', '=', of.target).unionAll(referrers.where('raw_key', 'in', keys));
+});
 
 async function readReferences(db: Kysely<Tables>, owner: ScopedId): Promise<ReferenceRow[]> {
   const rows = await db

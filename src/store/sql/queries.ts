@@ -58,8 +58,8 @@ export async function insertInBatches<Row, Returned>(
   return returned;
 }
 
-/** The numbers of rows of the statements of a compiled insert. Most people have two keys. */
-const COMPILED_ROWS = [50, 2, 1];
+/** The numbers of rows of the statements of a compiled insert. Most people have three keys, and a batch of the log has up to some fifty exchanges. */
+const COMPILED_ROWS = [50, 12, 3, 2, 1];
 
 /**
  * Returns a function that inserts any number of rows by statements that are built once for each database, for the rows of imports and
