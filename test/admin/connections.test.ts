@@ -7,7 +7,12 @@ const key = 'b6f1c2d3e4f5a6978899aabbccddeeff';
 let fixture: AdminFixture;
 beforeAll(async () => {
   fixture = await startAdmin({
-    ...{ OTHER_KEY: key, OTHER_KEY_URL: 'http://127.0.0.1:1', NOT_SET_URL: 'https://travel.example.com' },
+    ...{
+      TRAVEL_API_KEY: key,
+      OTHER_KEY: key,
+      OTHER_KEY_URL: 'http://127.0.0.1:1',
+      NOT_SET_URL: 'https://travel.example.com',
+    },
     ...{ PLAIN_KEY: key, PLAIN_KEY_URL: 'http://travel.example.com', UNDECLARED: 'abcabcabcabc' },
   });
 });
@@ -136,6 +141,12 @@ test.each([
     { travelApi: { url: 'https://collector.example.com', keyEnv: 'OTHER_KEY' } },
     'travelApi.url',
     /^is not where the credential in OTHER_KEY belongs\. .* or set OTHER_KEY_URL to this URL/,
+  ],
+  // The credential of a connection of the settings file, which another travel API would get.
+  [
+    { travelApi: { url: 'https://collector.example.com', keyEnv: 'TRAVEL_API_KEY' } },
+    'travelApi.url',
+    /^is not where the credential in TRAVEL_API_KEY belongs\./,
   ],
   [
     { travelApi: { url: 'https://ada:secret@travel.example.com', keyEnv: 'OTHER_KEY' } },

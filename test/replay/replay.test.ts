@@ -331,6 +331,16 @@ describe('replaying scenarios', () => {
     expect(replayed.failed).toBe(failed);
   });
 
+  test('requests that take less than a millisecond count as if they took one', async () => {
+    const { url } = await serve((_, response) => json(response, 200, {}));
+    const request = { ...get, repeat: { count: 1, concurrency: 1, minPerSecond: 1_001 } };
+    const { failed, lines } = await playSteps(url, [{ request, expect: { status: [200] } }], {
+      now: () => 0,
+    });
+    expect(failed).toBe(1);
+    expect(lines.join('\n')).toMatch(/but was +1000$/m);
+  });
+
   test('a lost connection is a mismatch, and the next step is played', async () => {
     const { url, requests } = await serve((_, response) => {
       if (requests.length === 1) response.socket?.destroy();

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ForeignTables, UnknownSchema } from '../../src/store/sql/migrate.ts';
 import { openEmbedded } from '../../src/store/sql/sqlite.ts';
@@ -42,6 +42,15 @@ async function folderWithoutTables(): Promise<string> {
   raw.close();
   return folder;
 }
+
+test('only their owner can read the files of a database, whose folder may be open to others', async () => {
+  const folder = newFolder();
+  const database = await openEmbedded(folder, true);
+  const names = readdirSync(folder);
+  expect(names).toEqual(expect.arrayContaining(['jetbridge.db', 'jetbridge.db-wal', 'jetbridge.lock']));
+  for (const name of names) expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+  await database.close();
+});
 
 test('a database of a build before the first release is refused before anything is changed', async () => {
   const folder = await folderWith(`

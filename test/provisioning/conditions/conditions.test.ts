@@ -48,6 +48,13 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ],
   ],
   [
+    'an outage that has just begun',
+    { local: [{ ...outage, since: NOW }], summaries: [waiting] },
+    [
+      'failing travelOutage: The travel API answers 503 since 2026-11-20T14:30Z; 25 changes wait, the oldest for 1 second.',
+    ],
+  ],
+  [
     'an outage of one of two connections',
     {
       local: [{ ...outage, status: undefined, detail: 'ETIMEDOUT' }],
