@@ -244,7 +244,7 @@ module.exports = {
     builtin('scim/', 'buffer|crypto|http|timers/promises|util'),
     builtin('oauth/', 'crypto'),
     builtin('sample-data/', 'crypto|util'),
-    builtin('travel/', 'crypto|events|http|https|net|util'),
+    builtin('travel/', 'crypto|events|http|https|net|util|zlib'),
     builtin('http/', 'crypto|dns|http|https|net|querystring|stream/promises'),
     builtin('adapter/', 'url|util|zlib'),
     builtin('tracing/', 'async_hooks|http'),

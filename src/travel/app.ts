@@ -8,7 +8,6 @@ import express, {
 } from 'express';
 import type { ExchangeRecorder } from '../model/exchange.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../model/unavailable.ts';
-import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { callerId } from './authentication/authentication.ts';
 import { catalog } from './catalog.ts';
 import { create, patch, remove, replace } from './changes.ts';
@@ -23,12 +22,14 @@ import {
 } from './collection.ts';
 import type { Operation, Resource } from './declaration/resource.ts';
 import { ApiError, errorBody, storeUnavailable } from './errors.ts';
-import { isJsonObject, type Json, type JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 import { contractRoutes } from './openapi/routes.ts';
 import type { Log } from './ports.ts';
+import { parseData, readBody } from './requests/body.ts';
 import { idempotency } from './requests/idempotency.ts';
 import { refuseAllParameters } from './requests/pagination.ts';
-import { type RequestWithBody, recordRequests } from './requests/request-log-middleware.ts';
+import { conditionsOf, markCurrent, sendRepresentations } from './requests/representation.ts';
+import { recordRequests } from './requests/request-log-middleware.ts';
 import { user } from './resources/user.ts';
 
 /** Dependencies of the travel service. */
@@ -60,18 +61,20 @@ export function createTravelApp({
   app.disable('x-powered-by');
   app.disable('etag');
   app.enable('case sensitive routing');
+  sendRepresentations(app);
   if (recorder) recordRequests(app, recorder);
   app.use(contractRoutes(publicUrl));
   app.use(admit);
   app.get('/whoami', refuseQueryParameters, async (_request, response) => {
     const caller = callerId(response);
+    markCurrent(response);
     response.json({
       data: await retrieve({ resource: user, deps }, { parentId: '', id: caller, caller }),
     });
   });
-  app.all('/whoami', refuseMethod);
+  app.all('/whoami', refuseOtherMethods('GET', 'HEAD'));
   if (webhooks) app.use(webhooks);
-  for (const resource of catalog) app.use(resourceRouter(resource, deps, admit));
+  for (const resource of catalog) app.use(resourceRouter(resource, { ...deps, admit, publicUrl }));
   app.use((request) => {
     const path = (request.baseUrl + request.path).slice(0, 200);
     throw new ApiError(
@@ -109,53 +112,88 @@ function fromExpressError(error: unknown): ApiError {
   return new ApiError('internalError', 'The travel service failed.', { cause: error });
 }
 
+/** What the routes of a resource need. */
+type RouteDeps = TravelDeps & Pick<TravelAppDeps, 'admit' | 'publicUrl'>;
+
 /**
  * Creates the routes of one resource from its declaration. Every other method on its paths answers 403. `admit` looks at the credential
  * again where a body arrives late.
  */
-function resourceRouter(resource: Resource, deps: TravelDeps, admit: RequestHandler): Router {
+function resourceRouter(resource: Resource, { admit, publicUrl, ...deps }: RouteDeps): Router {
   const router = Router({ caseSensitive: true });
   const collection: Collection = { resource, deps };
-  const runOnce = idempotency(deps);
-  if (resource.operations.includes('create'))
-    router.post(
-      resource.collectionPath,
-      refuseQueryParameters,
-      ...readBody(admit),
-      async (request, response) => {
-        const body = parseData(request.body);
-        const target = targetOf(request, response);
-        const data = await runOnce(request, response, (keep) => create(collection, target, body, keep));
-        // The codes of success are those of the specification ("Status codes of success").
-        response.status(201).json({ data });
-      },
-    );
-  for (const operation of resource.operations) {
+  const { operations, collectionPath, itemPath, subCollections = [] } = resource;
+  if (operations.includes('create')) {
+    const handle = createHandler(collection, publicUrl);
+    router.post(collectionPath, refuseQueryParameters, ...readBody(admit), handle);
+  }
+  for (const operation of operations) {
     if (operation === 'create') continue;
     const { method, on, handle } = handlers[operation];
-    const path = on === 'item' ? resource.itemPath : resource.collectionPath;
     const query = operation === 'list' ? [] : [refuseQueryParameters];
     const body = method === 'get' || method === 'delete' ? [] : readBody(admit);
-    router[method](path, ...query, ...body, async (request, response) => {
-      const result = await handle(collection, targetOf(request, response), request);
-      response.json(operation === 'list' ? result : { data: result });
-    });
+    router[method](
+      on === 'item' ? itemPath : collectionPath,
+      ...query,
+      ...body,
+      async (request, response) => {
+        const result = await handle(collection, targetOf(request, response), request);
+        // RFC 9110 §9.3.4 forbids an ETag in the answer of a PUT that was not stored byte by byte.
+        if (method === 'get' || method === 'patch') markCurrent(response);
+        response.json(operation === 'list' ? result : { data: result });
+      },
+    );
   }
-  for (const sub of resource.subCollections ?? []) {
+  for (const sub of subCollections) {
     const path = `/${sub.path}/:parentId/${resource.path}`;
     router.get(path, async (request, response) => {
-      response.json(await listSubCollection(collection, sub, targetOf(request, response), request.query));
+      const page = await listSubCollection(collection, sub, targetOf(request, response), request.query);
+      markCurrent(response);
+      response.json(page);
     });
-    router.all(path, refuseMethod);
+    router.all(path, refuseOtherMethods('GET', 'HEAD'));
   }
-  for (const path of [resource.collectionPath, resource.itemPath]) router.all(path, refuseMethod);
+  for (const on of ['collection', 'item'] as const) {
+    const own = operations.filter((name) => (name === 'create' ? 'collection' : handlers[name].on) === on);
+    const methods = own.flatMap((name) => (name === 'create' ? 'POST' : allowed[handlers[name].method]));
+    router.all(on === 'item' ? itemPath : collectionPath, refuseOtherMethods(...methods));
+  }
   return router;
 }
 
-/** 403: "Unsupported request to retrieve, create, update or delete a resource" (specification). */
-export const refuseMethod: RequestHandler = (request) => {
-  throw new ApiError('forbidden', `${request.method} is not supported here.`);
-};
+/** The methods that a path allows with one of its operations: Express answers HEAD as GET. */
+const allowed = { get: ['GET', 'HEAD'], patch: ['PATCH'], put: ['PUT'], delete: ['DELETE'] };
+
+/** Answers a POST that creates a resource. An `Idempotency-Key` makes it safe to repeat. */
+function createHandler(collection: Collection, publicUrl = ''): RequestHandler {
+  const runOnce = idempotency(collection.deps);
+  return async (request, response) => {
+    const body = parseData(request.body);
+    const target = targetOf(request, response);
+    const data = await runOnce(request, response, (keep) => create(collection, target, body, keep));
+    // The answer with a secret is not what a GET answers.
+    if (!collection.resource.secret) markCurrent(response);
+    // The codes of success are those of the specification ("Status codes of success").
+    response
+      .status(201)
+      .location(locationOf(request, data, publicUrl))
+      .json({ data });
+  };
+}
+
+/** The URL of a resource that a POST has created (RFC 9110 §15.3.2). */
+function locationOf({ baseUrl, path }: Request, { id }: JsonObject, publicUrl: string): string {
+  return `${publicUrl.replace(/\/+$/, '')}${baseUrl}${path.replace(/\/$/, '')}/${id}`;
+}
+
+/** 403 for all methods but these: "Unsupported request to retrieve, create, update or delete a resource" (specification). */
+export function refuseOtherMethods(...methods: string[]): RequestHandler {
+  return (request, response) => {
+    // RFC 9110 §10.2.1 allows the header in any answer.
+    response.set('Allow', methods.join(', '));
+    throw new ApiError('forbidden', `${request.method} is not supported here.`);
+  };
+}
 
 /** Middleware for operations without query parameters. Throws 400 `invalidParam` for any parameter. */
 export const refuseQueryParameters: RequestHandler = (request, _response, next) => {
@@ -169,7 +207,7 @@ interface Handler {
   handle(collection: Collection, target: RequestTarget, request: Request): Promise<JsonObject | ListPage>;
 }
 
-/** Method and work of each operation but `create`, which an `Idempotency-Key` makes safe to repeat. */
+/** Method and work of each operation but `create`. */
 const handlers = {
   list: {
     method: 'get',
@@ -190,76 +228,8 @@ const handlers = {
   delete: { method: 'delete', on: 'item', handle: remove },
 } satisfies Record<Exclude<Operation, 'create'>, Handler>;
 
-function targetOf({ params }: Request, response: Response): RequestTarget {
-  const { parentId = '', itemId = '' } = params;
-  return { parentId: String(parentId), id: String(itemId), caller: callerId(response) };
-}
-
-/**
- * Maximum nesting depth of a resource. Resources are far shallower, and a list of them must not be too deep for those who read it:
- * the bridge is one of them.
- */
-const MAX_DEPTH = 32;
-
-/**
- * Middleware that parses JSON bodies of up to 1 MB. A larger body is 413, another media type 415, one that is nested too deep 400. A client
- * can send its body half a minute after the head, when its credential has been revoked: `admit` is called again then.
- */
-function readBody(admit: RequestHandler): RequestHandler[] {
-  const types = ['application/json', 'application/*+json'];
-  // The request log records the raw bytes, also of bodies that turn out not to be JSON.
-  const verify = (request: RequestWithBody, _response: unknown, bytes: Buffer, encoding: string) => {
-    request.received = { bytes, encoding };
-  };
-  const json = express.json({ type: types, limit: '1mb', verify });
-  const onlyJson: RequestHandler = (request, _response, next) => {
-    // An empty body has no media type; it is answered with 400 for the missing `data`, not with 415.
-    const isEmpty = request.get('content-length') === '0';
-    if (!isEmpty && request.is(types) === false) {
-      throw new ApiError('badRequest', 'The body must be application/json.', { status: 415 });
-    }
-    next();
-  };
-  const refuseDeep: RequestHandler = ({ body }, _response, next) => {
-    if (isNestedTooDeep(body)) throw new ApiError('badRequest', `The body ${nestedTooDeepText()}.`);
-    next();
-  };
-  const noteLateBody: RequestHandler = (request, { locals }, next) => {
-    locals['isBodyLate'] = !request.complete;
-    next();
-  };
-  const admitLateBody: RequestHandler = (request, response, next) =>
-    response.locals['isBodyLate'] ? admit(request, response, next) : next();
-  return [onlyJson, noteLateBody, json, refuseDeep, admitLateBody];
-}
-
-/** Returns the resource object of a `{"data": {…}}` body. Throws 400 if it is missing or cannot be stored. */
-export function parseData(body: unknown): JsonObject {
-  const data = isJsonObject(body) ? body['data'] : undefined;
-  if (!isJsonObject(data))
-    throw new ApiError('badRequest', 'The body must be an object with a "data" object.');
-  refuseUnstorable(data);
-  return data;
-}
-
-/**
- * Throws 400 for nesting that is too deep, for NUL characters and lone surrogates (PostgreSQL refuses them), and for members named
- * `__proto__`.
- */
-function refuseUnstorable(data: JsonObject): void {
-  if (isNestedTooDeep(data, MAX_DEPTH))
-    throw new ApiError('badRequest', `The data is nested deeper than ${MAX_DEPTH} levels.`);
-  // The replacer sees all names and values, also those in lists.
-  JSON.stringify(data, (name, value: Json) => {
-    if (name === '__proto__') throw new ApiError('badRequest', 'No member may be called "__proto__".');
-    refuseUnstorableText(name);
-    if (typeof value === 'string') refuseUnstorableText(value);
-    return value;
-  });
-}
-
-function refuseUnstorableText(text: string): void {
-  if (/[\0\p{Surrogate}]/u.test(text)) {
-    throw new ApiError('badRequest', 'Strings must be well-formed Unicode without NUL characters.');
-  }
+function targetOf(request: Request, response: Response): RequestTarget {
+  const { parentId = '', itemId = '' } = request.params;
+  const ids = { parentId: String(parentId), id: String(itemId) };
+  return { ...ids, caller: callerId(response), conditions: conditionsOf(request) };
 }

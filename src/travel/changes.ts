@@ -19,7 +19,8 @@ import { ApiError, type FieldFault, validationFailed } from './errors.ts';
 import { isJsonObject, type Json, type JsonObject, stringMember } from './json.ts';
 import type { ResourceRef, StoredResource, TravelReader, TravelTransaction } from './ports.ts';
 import type { KeepAnswer } from './requests/idempotency.ts';
-import { fieldFault, parseDocument, refuseOversized, refuseUnknownFields } from './requests/validation.ts';
+import { requireConditions } from './requests/representation.ts';
+import { fieldFault, parseDocument, refuseOversized, refuseUnwritableFields } from './requests/validation.ts';
 
 /** POST: creates a resource and returns it, with its secret if it has one. */
 export function create(
@@ -30,7 +31,7 @@ export function create(
 ): Promise<JsonObject> {
   const { resource, deps } = collection;
   const { parentId, caller } = target;
-  refuseUnknownFields(resource, body);
+  refuseUnwritableFields(resource, body);
   refuseOversized(body);
   return inTypeTransaction(collection, async (recorder) => {
     const parent = await requireParent(resource, recorder.transaction, target);
@@ -80,11 +81,12 @@ export function remove(collection: Collection, target: RequestTarget): Promise<J
   return inTypeTransaction(collection, async (recorder) => {
     const { transaction } = recorder;
     const before = await requireLocked(resource, transaction, target);
+    const answer = await serialize(resource, before, transaction);
+    if (target.conditions) requireConditions(target.conditions, answer);
     resource.rules?.checkDelete?.(before, target.caller);
     if (await transaction.isReferenced(before)) {
       throw new ApiError('conflict', `Other resources refer to this ${resource.type}.`);
     }
-    const answer = await serialize(resource, before, transaction);
     await recorder.remove(resource, before);
     return answer;
   });
@@ -97,14 +99,18 @@ function update(
   body: JsonObject,
 ): Promise<JsonObject> {
   const { resource } = collection;
-  refuseUnknownFields(resource, body);
   refuseOversized(body);
   return inTypeTransaction(collection, async (recorder) => {
     const stored = await requireLocked(resource, recorder.transaction, target);
     const parent = await requireParent(resource, recorder.transaction, target);
+    const hasReadOnly = resource.unwritable.some((field) => Object.hasOwn(body, field));
+    const present =
+      hasReadOnly || target.conditions ? await serialize(resource, stored, recorder.transaction) : {};
+    if (target.conditions) requireConditions(target.conditions, present);
+    const written = refuseUnwritableFields(resource, body, present);
     const { archived } = stored.doc;
     const kept: JsonObject = archived === undefined ? {} : { archived };
-    const wanted = mergePatch(operation === 'patch' ? stored.doc : kept, body);
+    const wanted = mergePatch(operation === 'patch' ? stored.doc : kept, written);
     refuseOversized(wanted);
     return saveDraft(collection, recorder, { operation, caller: target.caller, parent, stored, wanted });
   });

@@ -18,6 +18,7 @@ import {
   parsePageQuery,
   type Query,
 } from './requests/pagination.ts';
+import type { Conditions } from './requests/representation.ts';
 
 /** The time and the source of ids of new resources. */
 export interface RecorderDeps {
@@ -49,6 +50,8 @@ export interface RequestTarget {
   id: string;
   /** The id of the authenticated user. */
   caller: string;
+  /** What a change wants the resource to be. */
+  conditions?: Conditions | undefined;
 }
 
 /** The response body of a list. */

@@ -76,6 +76,10 @@ export function checkAnswer(method: string, url: string, { status, text, headers
   const says = (fault: string) =>
     new Error(`${method} ${url.slice(0, 200)}: ${status} ${fault}: ${text.slice(0, 500)}`);
   if (!allowed.includes(String(status))) throw says('is not in the contract');
+  if (status === 304) {
+    if (text !== '' || headers['etag'] === undefined) throw says('must have an ETag and no body');
+    return;
+  }
   if (status === 401) {
     if (text !== '' || headers['content-type'] !== undefined) throw says('must have no body');
     return;

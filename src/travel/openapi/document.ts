@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { type ApiOperation, type ApiResponse, openApiDocument } from '../../contract/openapi.ts';
-import { type ListParameters, plainParameters } from '../declaration/list-parameters.ts';
+import { plainParameters } from '../declaration/list-parameters.ts';
 import type { Operation, Resource, SubCollection } from '../declaration/resource.ts';
-import { errorBody as bodyOf, statuses, validationFailed } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
 import { eventKinds } from '../resources/event.ts';
 import { booking, bookingCancellation, bookingModification } from '../resources/trip-project.ts';
 import { attempt } from '../resources/webhook.ts';
+import { type Described, dataOf, type Failure, pageOf, toOperation } from './answers.ts';
 import { bodiesOf, capitalize, idText, toWords, withArticle } from './bodies.ts';
 
 /** Creates the OpenAPI document of the travel service. `url` is the base URL of the service; by default, clients use that of the document. */
@@ -81,6 +81,7 @@ function declaredOperation(documented: Documented, name: Operation): ApiOperatio
   const { resource, catalog, answered, revealing, written, patched } = documented;
   const { type, path, parent, idForm, parameters } = resource;
   const { verb, ...declared } = declaredOperations[name];
+  const { method } = declared;
   const collection = {
     path: parent ? `/api/${parent.path}/{id}/${path}` : `/api/${path}`,
     ids: parent ? { id: idParameter(catalog, parent.type) } : {},
@@ -101,7 +102,8 @@ function declaredOperation(documented: Documented, name: Operation): ApiOperatio
     create: { description: 'The created resource', body: dataOf(revealing) },
   };
   const place = name in success ? collection : item;
-  return toOperation(resource, {
+  return toOperation({
+    tag: tagOf(resource),
     id: verb + capitalize(name === 'list' ? toPlural(type) : type),
     summary: `${capitalize(verb)} ${name === 'list' ? toWords(toPlural(type)) : withArticle(type)}`,
     ...{ ...declared, path: place.path, body: bodies[name] },
@@ -109,6 +111,7 @@ function declaredOperation(documented: Documented, name: Operation): ApiOperatio
     status: name === 'create' ? 201 : 200,
     success: success[name] ?? { description: 'The resource', body: dataOf(answered) },
     failures: failuresOf(resource, name),
+    isCurrent: method === 'get' || method === 'patch' || (name === 'create' && !resource.secret),
   });
 }
 
@@ -118,7 +121,7 @@ function failuresOf({ parent, unique = [], rules }: Resource, name: Operation): 
   const failures: (Failure | false)[] = [
     (parent !== undefined || (name !== 'list' && name !== 'create')) && 404,
     // Other resources can refer to a resource of any type, so every DELETE can be answered with 409.
-    (name === 'delete' || name === 'create' || (isWrite && unique.length > 0)) && 409,
+    (name === 'delete' || (isWrite && unique.length > 0)) && 409,
     ...(rules?.refuses?.[name] ?? []),
     ...(isWrite ? ([413, 415, 422] as const) : []),
   ];
@@ -129,13 +132,15 @@ function failuresOf({ parent, unique = [], rules }: Resource, name: Operation): 
 function subListOperation({ resource, catalog, answered }: Documented, sub: SubCollection): ApiOperation {
   const names = toPlural(resource.type);
   const parameters = 'idsIn' in sub ? plainParameters : resource.subParameters;
-  return toOperation(resource, {
+  return toOperation({
+    tag: tagOf(resource),
     id: `list${capitalize(names)}Of${capitalize(sub.type)}`,
     summary: `List ${toWords(names)} of ${withArticle(sub.type)}`,
     ...{ method: 'get', path: `/api/${sub.path}/{id}/${resource.path}` },
     parameters: { path: { id: idParameter(catalog, sub.type) }, query: parameters.shape },
     success: { description: 'A page', body: pageOf(answered, parameters) },
     failures: [404],
+    isCurrent: true,
   });
 }
 
@@ -143,14 +148,14 @@ function subListOperation({ resource, catalog, answered }: Documented, sub: SubC
 function extraOperations({ resource, answered, revealing, catalog }: Documented): ApiOperation[] {
   const success = (description: string, body: z.ZodType) => ({ description, body: dataOf(body) });
   const onWebhook = (path: string) => ({
-    ...{ method: 'post' as const, path: `/api/webhooks/{id}${path}`, failures: [404, 409, 422] as Failure[] },
+    ...{ method: 'post' as const, path: `/api/webhooks/{id}${path}`, failures: [404] as Failure[] },
     parameters: { path: { id: idParameter(catalog, 'webhook') } },
   });
   const all: Record<string, Described[]> = {
     user: [
       {
         ...{ id: 'whoami', summary: 'Retrieve the user of the credential', tag: ACCOUNT },
-        ...{ method: 'get', path: '/api/whoami', success: success('The user', answered) },
+        ...{ method: 'get', path: '/api/whoami', success: success('The user', answered), isCurrent: true },
       },
     ],
     webhook: [
@@ -183,129 +188,7 @@ function extraOperations({ resource, answered, revealing, catalog }: Documented)
       },
     ],
   };
-  return (all[resource.type] ?? []).map((described) => toOperation(resource, described));
-}
-
-type Described = Omit<ApiOperation, 'responses'> & {
-  /** The status of success, by default 200. */
-  status?: 200 | 201;
-  success: ApiResponse;
-  failures?: Failure[];
-};
-
-/** Adds the tag, and the failures that every operation can have. */
-function toOperation(
-  resource: Resource,
-  { status = 200, success, failures = [], ...rest }: Described,
-): ApiOperation {
-  const all: Failure[] = [400, 401, ...failures, 500, 503];
-  const failed = all.map((one) => [
-    one,
-    { description: failureTexts[one], body: errorBody, ...special[one] },
-  ]);
-  const once = rest.method === 'post' && { parameters: { ...rest.parameters, header: repeatable } };
-  return {
-    ...{ tag: tagOf(resource), ...rest, ...once },
-    responses: {
-      [status]: { ...success, ...(once && { headers: replayed }) },
-      ...Object.fromEntries(failed),
-    },
-  };
-}
-
-/** Every POST can be repeated. */
-const repeatable = {
-  'Idempotency-Key': z
-    .string()
-    .min(1)
-    .max(255)
-    .optional()
-    .meta({
-      description:
-        'A text that is new for each change, such as a UUID. For 24 hours, a repeated request with the same key and body gets the answer of the first one and changes nothing; with another path or body it is 422, and while the first is under way 409.',
-      examples: ['8e03978e-40d5-43e8-bc93-6894a57f9324'],
-    }),
-};
-
-const replayed = {
-  'Idempotent-Replayed': z
-    .literal('true')
-    .optional()
-    .describe('Present if this is the answer of an earlier request with the same `Idempotency-Key`'),
-};
-
-const failureTexts = {
-  400: 'The request cannot be read, or a query parameter is not valid.',
-  401: 'There is no valid credential; the body is empty.',
-  403: 'The operation is not allowed, in general or for the user of the credential.',
-  404: 'There is no such resource.',
-  409: 'Another resource has the same unique value, or refers to this one, or a request with the same `Idempotency-Key` is under way.',
-  413: 'The body is larger than 1 MB.',
-  415: 'The body is not JSON, or of an encoding that is not supported.',
-  422: 'The resource would not be valid.',
-  500: 'The service failed.',
-  503: 'Nothing can be stored at the moment, for example because the disk is full. The request had no effect and can be repeated.',
-};
-
-type Failure = keyof typeof failureTexts;
-
-const special: Partial<Record<Failure, Partial<ApiResponse>>> = {
-  401: { body: undefined, headers: { 'WWW-Authenticate': z.literal('Bearer') } },
-  503: { headers: { 'Retry-After': z.int().describe('Seconds (RFC 9110 §10.2.3)') } },
-};
-
-const invalidPart = z
-  .object({
-    field: z.string().describe('The name of the field; nested fields use dots'),
-    value: z.union([z.string(), z.number()]).optional().describe('The received value, if there was one'),
-    code: z.string().meta({ examples: ['required'] }),
-    message: z.string(),
-  })
-  .meta({ id: 'Invalid' });
-
-const invalidEmail = { field: 'email', code: 'email', message: '"email" must be a valid email address.' };
-
-/** The body of an error (specification, "Error body"). */
-const errorBody = z
-  .object({
-    code: z.enum(Object.keys(statuses)),
-    message: z.string().describe('A message for people'),
-    invalid: z
-      .array(invalidPart)
-      .optional()
-      .describe(
-        'With the codes `validationFailed` and `invalidParam`: each field or parameter that is not valid',
-      ),
-  })
-  .meta({ id: 'ErrorBody', examples: [bodyOf(validationFailed([{ ...invalidEmail, value: 'nobody' }]))] });
-
-const size = z.int().min(0);
-const offsetMeta = z
-  .object({
-    ...{ pageKind: z.literal('offset'), limit: size, offset: size },
-    total: size.describe('The number of all items'),
-    ...{ order: z.enum(['asc', 'desc']), sortBy: z.string() },
-  })
-  .meta({ id: 'OffsetMeta' });
-
-const cursor = z.string().optional();
-const cursorMeta = z
-  .object({
-    ...{ pageKind: z.literal('cursor'), limit: size, after: cursor, before: cursor },
-    nextAfter: cursor.describe('The value of `after` for the next page, if there is one'),
-    prevBefore: cursor.describe('The value of `before` for the previous page, if there is one'),
-    order: z.enum(['asc', 'desc']),
-    sortBy: cursor.describe('The field that the list is sorted by; only if the list can be sorted'),
-  })
-  .meta({ id: 'CursorMeta' });
-
-function pageOf(answered: z.ZodType, { shape }: ListParameters): z.ZodType {
-  const meta = 'after' in shape ? z.discriminatedUnion('pageKind', [offsetMeta, cursorMeta]) : offsetMeta;
-  return z.object({ data: z.array(answered), meta });
-}
-
-function dataOf(schema: z.ZodType): z.ZodType {
-  return z.object({ data: schema });
+  return (all[resource.type] ?? []).map((described) => toOperation({ tag: tagOf(resource), ...described }));
 }
 
 /** A path parameter with the id of a resource. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import type { Resource } from '../declaration/resource.ts';
 import { type FieldFault, MAX_FAULTS, validationFailed } from '../errors.ts';
@@ -9,14 +10,26 @@ const MAX_ECHO_LENGTH = 200;
 /** Maximum number of values in a resource, including those in nested lists and objects. */
 const MAX_VALUES = 20_000;
 
-/** Throws `validationFailed` if the body names unknown or read-only fields, even with the value null. */
-export function refuseUnknownFields(resource: Resource, body: JsonObject): void {
-  const code = (field: string) => (resource.unwritable.includes(field) ? 'readOnly' : 'unknown');
-  const foreign = Object.keys(body).filter(
-    (field) => resource.unwritable.includes(field) || !Object.hasOwn(resource.schema.shape, field),
+/**
+ * Throws `validationFailed` if the body names unknown fields, even with the value null, or gives a read-only field another value than the
+ * present one. Returns the other fields: what a GET answers can be sent back.
+ */
+export function refuseUnwritableFields(
+  resource: Resource,
+  body: JsonObject,
+  present: JsonObject = {},
+): JsonObject {
+  const isUnwritable = (field: string) => resource.unwritable.includes(field);
+  const written = Object.entries(body).filter(
+    ([field, value]) => !(isUnwritable(field) && isDeepStrictEqual(value, present[field])),
   );
-  const invalid = foreign.slice(0, MAX_FAULTS).map((field) => fieldFault(code(field), [field], body));
+  const foreign = written.filter(
+    ([field]) => isUnwritable(field) || !Object.hasOwn(resource.schema.shape, field),
+  );
+  const code = (field: string) => (isUnwritable(field) ? 'readOnly' : 'unknown');
+  const invalid = foreign.slice(0, MAX_FAULTS).map(([field]) => fieldFault(code(field), [field], body));
   if (invalid.length > 0) throw validationFailed(invalid);
+  return Object.fromEntries(written);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Request, type Response, Router } from 'express';
-import { refuseMethod, refuseQueryParameters } from '../app.ts';
+import { refuseOtherMethods, refuseQueryParameters } from '../app.ts';
 import { callerId } from '../authentication/authentication.ts';
 import { issueSecret, withRecorder } from '../changes.ts';
 import { type RequestTarget, requireLocked, requireResource, retrieve, serialize } from '../collection.ts';
@@ -35,7 +35,7 @@ export function createWebhooks(deps: WebhookDeps) {
       });
       response.status(status).json({ data });
     });
-    routes.all(path, refuseMethod);
+    routes.all(path, refuseOtherMethods('POST'));
   };
   post('/webhooks/:id/secret', 200, (target) => replaceWebhookSecret(deps, target));
   post('/webhooks/:id/test', 200, (target) => sendTestEvent(deps, target));
