@@ -197,8 +197,7 @@ function* linkExisting(
   if (linked === 'none' || linked === 'gone' || 'end' in linked) return linked;
   if (linked.email === 'free')
     return yield* createTraveler(context, linked.draft, { ...nextRound(attempts), isChecked: true });
-  const waiting = withTakenEmail(linked.draft, email);
-  return yield* createTraveler(context, waiting, next);
+  return yield* createTraveler(context, withTakenEmail(linked.draft, email, linked.email), next);
 }
 
 /**

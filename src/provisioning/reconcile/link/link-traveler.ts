@@ -1,7 +1,7 @@
 import { addressKey } from '../../../model/addresses.ts';
 import { findings } from '../../../model/findings.ts';
 import { type Identity, isInactive, type Succession } from '../../../model/identity.ts';
-import type { AppliedFields } from '../../../model/translation.ts';
+import type { AppliedFields, Finding } from '../../../model/translation.ts';
 import type { TravelAnswer, TravelFailure } from '../../../model/travel-ports.ts';
 import { isAdministrator, type TravelUser } from '../../../model/traveler.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import { isOwnCreate, type SentCreate } from '../create/own-create.ts';
 import { isGuarded } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import { canGiveEmailUp, isStaying, newParkingAddress, withEmailWait } from '../email/addresses.ts';
+import { canGiveEmailUp, isStaying, newParkingAddress } from '../email/addresses.ts';
 import { laterOf } from '../read-again.ts';
 import { withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
@@ -184,11 +184,11 @@ interface Candidate {
 
 /**
  * Both people have a traveler of their own, so the create goes on with this draft. `free`: the traveler that had the address has a parking
- * address now. `heldByLeaver`: it keeps the address for now, so the create has another one.
+ * address now. Otherwise it keeps the address for now, as the finding says, so the create has another one.
  */
 interface OwnTravelerNeeded {
   draft: OutcomeDraft;
-  email: 'free' | 'heldByLeaver';
+  email: 'free' | Finding;
 }
 
 function* linkIfAllowed(
@@ -256,8 +256,9 @@ function* parkTraveler(
   const { id } = traveler;
   const predecessor: Succession = { row: 3, connection: context.connection.id, travelId: id };
   const judged = withProgress(draft, { predecessor });
+  const kept: OwnTravelerNeeded = { draft: judged, email: findings.emailTaken(traveler.email) };
   const email = isAdministrator(traveler) ? undefined : yield* newParkingAddress(context, draft);
-  if (email === undefined) return { draft: judged, email: 'heldByLeaver' };
+  if (email === undefined) return kept;
   if ((yield* perform('announce', judged)) !== 'done') return endInFailure(judged, leaseLostFailure);
   const answer = yield* perform('patchTraveler', id, { email });
   switch (answer.kind) {
@@ -267,7 +268,7 @@ function* parkTraveler(
     case 'forbidden':
     case 'invalid':
     case 'conflict':
-      return { draft: judged, email: 'heldByLeaver' };
+      return kept;
     case 'unauthorized':
     case 'unavailable':
       return endInFailure(judged, answer);
@@ -282,7 +283,7 @@ function* waitForLeaverEmail(
   context: ReconcileContext,
   draft: OutcomeDraft,
   { leaver, traveler }: { leaver: Identity; traveler: TravelUser },
-): Program<ReconcileResult | OwnTravelerNeeded> {
+): Program<OwnTravelerNeeded> {
   const { connection, id } = leaver;
   const { email } = traveler;
   const judged = withProgress(draft, { predecessor: { ...toPredecessor(3, leaver), travelId: traveler.id } });
@@ -291,11 +292,8 @@ function* waitForLeaverEmail(
   yield* perform('askForEmail', leaver, email);
   const isKept =
     isStaying(leaver, traveler) || !canGiveEmailUp({ ...leaver, observed: traveler }, context.connection);
-  if (isInactive(context.identity) || isKept) return { draft: judged, email: 'heldByLeaver' };
-  return endInState(
-    { ...withEmailWait(judged, email, findings.heldByLeaver(email)), creating: undefined },
-    'pending',
-  );
+  const isFreedSoon = !isKept && !isInactive(context.identity);
+  return { draft: judged, email: isFreedSoon ? findings.heldByLeaver(email) : findings.emailTaken(email) };
 }
 
 /**
