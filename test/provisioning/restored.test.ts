@@ -143,6 +143,19 @@ test('the traveler of a person who had none at the backup is found by its addres
     expect(travel.travelers.get(travelId)).toMatchObject({ archived: true });
   }, archive));
 
+test('a person who leaves the scope loses the traveler that was made since the backup in place of a deleted one', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const { id } = await bridge.users.create(users, person('Ada'));
+    travel.travelers.delete((await fixture.identity(id)).travelId ?? '');
+    const again = travel.addTraveler({ email: addressOf('Ada'), firstName: 'Ada', lastName: 'Smith' });
+    await fixture.restored();
+    await fixture.patch(id, { userType: 'Service', active: true });
+    await fixture.reconcileAfter(0);
+    expect(await fixture.identity(id)).toMatchObject({ travelId: again.id, state: 'synced' });
+    expect(await fixture.traveler(id)).toMatchObject({ archived: true });
+  }, archive));
+
 test('a traveler of another last name that has got the address since the backup is not linked', () =>
   withFixture(async (fixture) => {
     const { bridge, travel } = fixture;

@@ -19,8 +19,8 @@ import { readTraveler, withoutLink } from '../traveler-calls.ts';
 import { isAccessFromBackup, isFromBackup } from './statements.ts';
 
 /**
- * Looks for the traveler of a restored person before anything is concluded: one without a link may have got one since the backup, and an
- * archived traveler that is to be activated again may be that of another person by now.
+ * Looks for the traveler of a restored person before anything is concluded: one without a link, or whose traveler was deleted, may have got
+ * another one since the backup, and an archived traveler that is to be activated again may be that of another person by now.
  */
 export function* findRestoredTraveler(
   context: ReconcileContext,
@@ -29,9 +29,9 @@ export function* findRestoredTraveler(
   const { identity } = context;
   if (!isFromBackup(identity) || isConfirmed(identity, 'archived')) return draft;
   if (draft.travelId === undefined) return yield* findByAddress(context, draft);
-  return isInactive(identity) || isAccessFromBackup(identity)
-    ? draft
-    : yield* withoutTravelerOfAnother(context, draft, draft.travelId);
+  const read = yield* readTraveler(context, draft, draft.travelId);
+  if (read === 'gone') return yield* findByAddress(context, withoutLink(draft));
+  return 'end' in read || !isOfAnother(context, read) ? read : withoutLink(draft);
 }
 
 /**
@@ -67,21 +67,13 @@ function mayHaveLastName(
   return haveEqualNames({ name }, { name: String(wanted.value) });
 }
 
-/** Gives up the archived traveler of a person whom the IdP states to be active, unless the person is still the one of the backup. */
-function* withoutTravelerOfAnother(
-  context: ReconcileContext,
-  draft: OutcomeDraft,
-  travelId: string,
-): Program<OutcomeDraft | ReconcileResult> {
-  const { identity, time } = context;
+/** True for an archived traveler of a person whom the IdP states to be active, unless the person is still the one of the backup. */
+function isOfAnother({ identity, time }: ReconcileContext, { observed }: OutcomeDraft): boolean {
+  if (isInactive(identity) || isAccessFromBackup(identity)) return false;
   const { baseline = identity.desired } = identity.origin;
   // A user who was inactive in the backup was judged by the write that activated it.
-  if (!isActive(baseline)) return draft;
-  const read = yield* readTraveler(context, draft, travelId);
-  if (read === 'gone') return withoutLink(draft);
-  if ('end' in read || !read.observed?.archived) return read;
-  const leaver = { ...identity, desired: baseline };
-  return judgeNewcomer(leaver, identity, { now: time.wallClock }) === 3 ? withoutLink(draft) : read;
+  if (!observed?.archived || !isActive(baseline)) return false;
+  return judgeNewcomer({ ...identity, desired: baseline }, identity, { now: time.wallClock }) === 3;
 }
 
 /** True for a person whom only the backup states to be active, and who could have a traveler. */
