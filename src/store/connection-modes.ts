@@ -23,7 +23,7 @@ export function connectionModes(database: Database) {
   let shadows = new Map<string, number>();
   /**
    * Reads the modes again, which commands and other replicas change. An attempt of this process that began before has followed the mode of
-   * before: the people of a connection whose mode has changed become due again.
+   * before: the people of a connection whose mode has changed become due again, and where it has gone live, everybody becomes dirty again.
    */
   const refresh = async (now: number): Promise<void> => {
     const before = shadows;
@@ -34,7 +34,7 @@ export function connectionModes(database: Database) {
           .updateTable('identity')
           .set((row) => dirtyColumns(row, now))
           .where(inScope(database.scopeOf(id)))
-          .where(isDirty)
+          .where(shadows.has(id) ? isDirty : sql<boolean>`claimed = 1`)
           .execute();
   };
   return {

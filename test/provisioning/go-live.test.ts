@@ -1,4 +1,6 @@
 import { rmSync } from 'node:fs';
+import { connectionModes } from '../../src/store/connection-modes.ts';
+import type { Database } from '../../src/store/sql/database.ts';
 import { createDataFolder, isOnPostgres } from '../fixtures/data-folder.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 import { approve, report, toShadow } from '../fixtures/shadow.ts';
@@ -8,12 +10,14 @@ import { afterUpdate, failAt } from '../fixtures/triggers.ts';
 const users = 'default';
 const HOUR_MS = 3_600_000;
 
-async function withFolder(test: (fixture: ProvisioningFixture, folder: string) => Promise<void>) {
+async function withFolder(
+  test: (fixture: ProvisioningFixture, folder: string, database: Database) => Promise<void>,
+) {
   const folder = createDataFolder('jetbridge-');
   const database = await openTestDatabase(folder);
   const policies = { safetyValve: { share: 0, minimum: 3, windowMs: HOUR_MS } };
   try {
-    await withFixture((fixture) => test(fixture, folder), { database, policies });
+    await withFixture((fixture) => test(fixture, folder, database), { database, policies });
   } finally {
     await database.close();
     rmSync(folder, { recursive: true });
@@ -55,3 +59,16 @@ test.each(failures)(
       expect(states.toSorted()).toEqual(['held', 'held', 'synced', 'synced', 'synced']);
     }),
 );
+
+test('a process that learns late that a connection is live has everybody tried again', () =>
+  withFolder(async (fixture, _, database) => {
+    const { id } = await fixture.bridge.users.create(users, person('One'));
+    await toShadow(fixture);
+    const other = connectionModes(database);
+    await other.refresh(fixture.clock.now());
+    const { digest } = await report(fixture);
+    await approve(fixture, digest);
+    expect(await fixture.identity(id)).toMatchObject({ state: 'synced' });
+    await other.refresh(fixture.clock.now());
+    expect(await fixture.identity(id)).toMatchObject({ state: 'dirty' });
+  }));

@@ -249,6 +249,45 @@ test('going live wakes a user who waits for an address that has become free unse
     expect(await fixture.traveler(bob.id)).toMatchObject({ email: addressOf('Bob') });
   }));
 
+test('a traveler of a live connection keeps its address while a user waits for it who is in shadow mode by now', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel } = fixture;
+      const bob = await bridge.users.create('other', person('Bob', { userName: 'bob' }));
+      await bridge.users.create('other', person('Eve'));
+      const carl = await bridge.users.create(users, person('Carl'));
+      await fixture.patch(carl.id, emailsOf(addressOf('Bob')));
+      expect(await fixture.findings(carl.id)).toEqual(['email: emailTaken']);
+      await toShadow(fixture);
+      await fixture.patch(bob.id, emailsOf(addressOf('Eve')), 'other');
+      await fixture.reconcileAfter(0);
+      expect(travel.writes()).toEqual([]);
+    },
+    { more: ['other'] },
+  ));
+
+test('a newcomer who needs the address of a leaver in shadow mode has a traveler under the userName meanwhile', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel } = fixture;
+      const ada = await bridge.users.create(users, person('Ada'));
+      await toShadow(fixture);
+      await fixture.patch(ada.id, { active: false });
+      // The bridge has not seen yet that the traveler of the leaver has another address.
+      const traveler = (await fixture.traveler(ada.id)) as TravelUser;
+      travel.travelers.set(traveler.id, { ...traveler, email: addressOf('Eve') });
+      const bert = person('Bert', emailsOf(addressOf('Eve')));
+      const { id } = await bridge.users.create('other', bert);
+      await fixture.reconcileAfter(0);
+      expect(await fixture.traveler(id, 'other')).toMatchObject({ email: addressOf('Bert') });
+      const { digest } = await report(fixture);
+      await approve(fixture, digest);
+      await fixture.reconcileAfter(0);
+      expect(await fixture.traveler(id, 'other')).toMatchObject({ email: addressOf('Eve') });
+    },
+    { more: ['other'] },
+  ));
+
 test('a create of the time before shadow mode that has made no traveler keeps its address from nobody', () =>
   withFixture(
     async (fixture) => {

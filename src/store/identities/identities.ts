@@ -145,15 +145,17 @@ async function findHolder(
   return row && toIdentity(row);
 }
 
-/** Inactive people do not count: they do not need the address now. */
+/** Inactive people do not count, because they do not need the address now, and neither do those of a connection in shadow mode. */
 async function isWaitedFor(
   db: Kysely<Tables>,
   { account, email, except }: { account: string; email: string; except: string },
 ): Promise<boolean> {
+  const inShadow = db.selectFrom('connection').select('id').where('mode', '=', sql.lit('shadow'));
   const waiter = await db
     .selectFrom('identity')
     .select('id')
     .where('account', '=', account)
+    .where('connection_id', 'not in', inShadow)
     .where('waiting_for', '=', caseFoldedKey(email))
     .where('id', '<>', except)
     .where('active', '=', sql.lit(1))
