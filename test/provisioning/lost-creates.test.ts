@@ -126,6 +126,12 @@ const differences: [string, (fixture: ProvisioningFixture) => void][] = [
       setBackCreatedAt(fixture, 45_000);
     },
   ],
+  [
+    'of a travel API that does not send its time',
+    ({ travel }) => {
+      travel.now = undefined;
+    },
+  ],
 ];
 
 describe.each(differences)('a traveler of a lost create %s', (_, differ) => {

@@ -165,7 +165,7 @@ export function simulatedTravel(deps: Deps): SimulatedTravel {
 
 /** The calls about travelers: each takes some time, and has the next fault. */
 function newCalls(
-  { time, random, story, habits, connection, onUnanswered }: Deps,
+  { time, random, story, connection, onUnanswered }: Deps,
   fake: FakeTravel,
   faults: SimulatedTravel['faults'],
 ) {
@@ -202,11 +202,9 @@ function newCalls(
         void carryOutLater(text, carryOut);
         await time.wait(timeoutMs);
         return unanswered;
-      case 'twice': {
-        const first = await carryOut();
-        // Without a time, the bridge cannot tell the traveler of a create that got 409 from one that was made by hand.
-        return text.startsWith('create') && !habits.hasDate ? first : carryOut();
-      }
+      case 'twice':
+        await carryOut();
+        return carryOut();
       case 'noEffect':
         return withoutEffect<T>(text, fake) ?? carryOut();
       default:

@@ -1,15 +1,9 @@
 import { addressKey } from '../../../model/addresses.ts';
-import { type Creating, isInactive } from '../../../model/identity.ts';
+import type { Creating } from '../../../model/identity.ts';
 import type { TravelFailure } from '../../../model/travel-ports.ts';
 import type { TravelUser } from '../../../model/traveler.ts';
-import { showsCreatedValues } from '../../../translator/plan/field-records.ts';
-import {
-  endInFailure,
-  isEndedByScope,
-  type OutcomeDraft,
-  type ReconcileContext,
-  type ReconcileResult,
-} from '../context.ts';
+import { showsCreatedValues, showsValue } from '../../../translator/plan/field-records.ts';
+import { endInFailure, type OutcomeDraft, type ReconcileContext, type ReconcileResult } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 
 /**
@@ -30,22 +24,22 @@ export function sentCreateOf({ travelId, creating, applied }: OutcomeDraft): Sen
 
 /**
  * True if the create made the traveler: the address was found free just before it or while its outcome was unknown, or the traveler is not
- * older and shows every value that no travel API rewrites.
+ * older and shows every value that no travel API rewrites. Where the travel API does not tell the time, the names must be as sent.
  */
 export function isOwnCreate(
-  context: ReconcileContext,
+  { rulesSnapshot: { rules } }: ReconcileContext,
   traveler: TravelUser,
   { creating: { email, at, wasFree }, applied }: SentCreate,
 ): boolean {
   if (addressKey(traveler.email) !== addressKey(email)) return false;
   if (wasFree) return true;
   if (traveler.archived && applied['archived']?.sent !== true) return false;
-  // Without a clock, who leaves loses access, because an admin can restore it. A `createdAt` that is not a date is NaN: the comparison is false.
-  const isNew =
-    at === undefined
-      ? isInactive(context.identity) || isEndedByScope(context)
-      : Date.parse(traveler.createdAt) >= at - CLOCK_DIFFERENCE_MS;
-  return isNew && showsCreatedValues(traveler, applied, context.rulesSnapshot.rules);
+  const showsName = ['firstName', 'lastName'].every((key) =>
+    showsValue(traveler, { key, sent: applied[key]?.sent ?? null, rules }),
+  );
+  // A `createdAt` that is not a date is NaN: the comparison is false.
+  const isNew = at === undefined ? showsName : Date.parse(traveler.createdAt) >= at - CLOCK_DIFFERENCE_MS;
+  return isNew && showsCreatedValues(traveler, applied, rules);
 }
 
 /**
