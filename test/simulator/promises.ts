@@ -247,11 +247,12 @@ function mayBeOf(
   before: TravelUser | undefined,
   named: string | undefined,
 ): (string | undefined)[] {
-  const isAddressed = ({ current }: Person) =>
-    [current?.wanted.email, current?.wanted.userName].some(
-      (one) => one !== undefined && one.toLowerCase() === before?.email.toLowerCase(),
-    );
-  return [named, ...people.filter(isAddressed).map(humanIn)];
+  // The write that is not answered yet may be the first one.
+  const stated = people.flatMap(({ current, unanswered }) => [current?.wanted, unanswered?.wanted]);
+  const addressed = stated.filter((user) =>
+    [user?.email, user?.userName].some((one) => one?.toLowerCase() === before?.email.toLowerCase()),
+  );
+  return [named, ...addressed.map((user) => humanOf(user?.familyName))];
 }
 
 interface FieldWrite {
@@ -317,6 +318,9 @@ function mayStay({ knowledge, identities }: Rest, { id, email }: TravelUser): bo
   const isCreated = ({ travelId, creating }: Identity) =>
     travelId === undefined && creating?.email.toLowerCase() === email.toLowerCase();
   if (isForeignValue(knowledge, id, 'archived', 'false')) return true;
+  const hasUser = identities.some(({ travelId }) => travelId === id);
+  // A create that got no answer is looked up by its address only.
+  if (!hasUser && isForeignValue(knowledge, id, 'email', email.toLowerCase())) return true;
   return identities.some(
     (one) =>
       (one.travelId === id || isCreated(one)) &&
