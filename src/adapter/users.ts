@@ -111,7 +111,7 @@ function travelerChanges(client: TravelClient) {
       const before = body && asObject(unwrap(body));
       return before && { before, headers: etag === undefined ? {} : { 'If-Match': etag } };
     });
-    if (read.kind !== 'ok') return read;
+    if (read.kind !== 'ok') return toUnsent(read);
     const { before, headers } = read.value;
     const body = wrap(toResource(change, before));
     return call(id, { method: 'PUT', operation, body, headers, change, ...context }, readTraveler);
@@ -144,6 +144,13 @@ function toHalfDone(failure: TravelFailure): TravelFailure {
     return { kind: 'unavailable', text: `a change was carried out in part, the rest is ${failure.kind}` };
   const { isRejected: _, ...rest } = failure;
   return rest.isThrottled ? { ...rest, isDoubtful: true } : rest;
+}
+
+/** If the read before a change fails, nothing was sent: unlike that of a change, its failure leaves no doubt. */
+function toUnsent(failure: TravelFailure): TravelFailure {
+  if (failure.kind !== 'unavailable') return failure;
+  const { isDoubtful: _, ...rest } = failure;
+  return rest.isThrottled ? rest : { ...rest, isRejected: true };
 }
 
 /** Returns false for an id that is not one path segment: `users/..` is not the path of a traveler. */

@@ -61,6 +61,21 @@ describe('a travel API that deactivates people by a request of its own', () => {
     }, valve));
 });
 
+test('an edit by hand stays when the read before a PUT fails: nothing was sent', () =>
+  withGenericRest(async (fixture, api) => {
+    const { id } = await fixture.bridge.users.create(remote, person('Ada'));
+    await fixture.patch(id, { active: false }, remote);
+    const { travelId = '' } = await fixture.identity(id, remote);
+    api.editTraveler(travelId, { archived: false });
+    await fixture.patch(id, { title: 'Engineer', addresses: [{ type: 'work', locality: 'Lyon' }] }, remote);
+    expect(await fixture.findings(id, remote)).toEqual(['archived: drift']);
+    api.failCall = (call) => (isAboutOne(call) ? { answer: 500 } : undefined);
+    await fixture.patch(id, { phoneNumbers: [{ type: 'work', value: '+33142685300' }] }, remote);
+    api.failCall = () => undefined;
+    await pass(fixture, MINUTE_MS);
+    expect(api.traveler('ada@corp.example')).toMatchObject({ archived: false, phoneNumber: '+33 142685300' });
+  }));
+
 describe('a 404 of a travel API without error codes', () => {
   test.each(['deactivated', 'deleted'])('that a gateway sent does not leave a %s person active', (change) =>
     withGenericRest(async (fixture, api) => {
