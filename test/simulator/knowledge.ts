@@ -141,7 +141,10 @@ const sources: Partial<Record<keyof WantedUser, (Field | '*')[]>> = {
 /** Lets something change that concerns everybody, such as the mapping, and notes what it states. */
 export function changeForEverybody(knowledge: Knowledge, change: () => void): void {
   change();
-  for (const { current } of knowledge.people) {
+  for (const { current, unanswered } of knowledge.people) {
+    // A write that is not answered yet may be carried out before and after the change.
+    const { connection, wanted } = unanswered ?? {};
+    if (connection && wanted) noteStatement(knowledge, { connection, id: current?.id ?? '', wanted });
     if (!current) continue;
     noteStatement(knowledge, current);
     noteNews(knowledge, current.wanted.familyName, ['*']);
