@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
-import { compiledInsert } from '../sql/queries.ts';
+import { compiledInsert, compiledQuery } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 
 type CounterRow = Tables['list_counter'];
@@ -98,16 +98,26 @@ export type CountedRows = CounterRow['kind'] | 'claimed' | { liveExcept: string 
 export async function readCounter(db: Kysely<Tables>, scope: Scope, rows: CountedRows): Promise<Counts> {
   if (rows === 'claimed') return sumSlots(db, scope, { live: 1, unclaimed: -1 });
   if (typeof rows === 'string') return sumSlots(db, scope, { [rows]: 1 });
-  const [live, hidden] = await Promise.all([
+  const [
+    live,
+    {
+      rows: [hidden],
+    },
+  ] = await Promise.all([
     sumSlots(db, scope, { live: 1 }),
-    db
-      .selectFrom('identity')
-      .select('active')
-      .where(unclaimedOfTraveler(scope, rows.liveExcept))
-      .executeTakeFirst(),
+    selectHidden(db, { ...scope, travelId: rows.liveExcept }),
   ]);
   return hidden ? { count: live.count - 1, active: live.active - hidden.active } : live;
 }
+
+const selectHidden = compiledQuery((db, of: Scope & { travelId: string }) =>
+  db.selectFrom('identity').select('active').where(unclaimedOfTraveler(of, of.travelId)),
+);
+
+/** The slots of all kinds; there are some thirty. */
+const selectSlots = compiledQuery((db, scope: Scope) =>
+  db.selectFrom('list_counter').select(['kind', 'count', 'active']).where(inScope(scope)),
+);
 
 /** Adds the slots of one kind, and subtracts those of another. */
 async function sumSlots(
@@ -115,12 +125,7 @@ async function sumSlots(
   scope: Scope,
   signs: Partial<Record<CounterRow['kind'], 1 | -1>>,
 ): Promise<Counts> {
-  const slots = await db
-    .selectFrom('list_counter')
-    .select(['kind', 'count', 'active'])
-    .where(inScope(scope))
-    .where('kind', 'in', Object.keys(signs) as CounterRow['kind'][]) // The keys of this record.
-    .execute();
+  const { rows: slots } = await selectSlots(db, scope);
   const sum = (column: 'count' | 'active') =>
     slots.reduce((total, slot) => total + (signs[slot.kind] ?? 0) * slot[column], 0);
   return { count: sum('count'), active: sum('active') };
