@@ -108,9 +108,12 @@ class Session {
     }
   }
 
-  /** The first statement of the transaction follows without waiting, and fails if this one does. */
+  /** The first statement of the transaction follows without waiting, in the same write to the socket, and fails if this one does. */
   #begin(): PostgresQueryResult<never> {
     this.#isInTransaction = true;
+    const { stream } = this.#client.connection;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
     const text = this.#options.durable ? 'begin' : 'begin; set local synchronous_commit = off';
     this.#client.query(text).catch(() => {});
     return noRows;
