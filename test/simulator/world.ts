@@ -91,7 +91,7 @@ export async function openWorld(
     }),
   );
   const store = provisioningStore(database);
-  const attempts = newAttemptWatch(time.now);
+  const attempts = newAttemptWatch(time.now, (travelId) => knowledge.doubtful.add(travelId));
   const world: World = {
     ...{
       time,
