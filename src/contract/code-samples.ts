@@ -29,11 +29,22 @@ interface Call {
   body: string | undefined;
 }
 
-/** The example of a schema, or of an object of schemas that have one. */
-function exampleOf(schema: z.core.$ZodType): Json {
+/** The example of a schema, or one that is made of those of its parts; undefined if there is none. */
+export function exampleOf(schema: z.core.$ZodType): Json | undefined {
   const [example] = (z.globalRegistry.get(schema)?.['examples'] ?? []) as Json[];
-  if (example !== undefined || !(schema instanceof z.ZodObject)) return example ?? null;
-  return Object.fromEntries(Object.entries(schema.shape).map(([name, member]) => [name, exampleOf(member)]));
+  if (example !== undefined) return example;
+  if (schema instanceof z.ZodObject)
+    return Object.fromEntries(
+      Object.entries(schema.shape).flatMap(([name, member]) => {
+        const value = exampleOf(member);
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
+  if (schema instanceof z.ZodArray) return [exampleOf(schema.element) ?? null];
+  if (schema instanceof z.ZodUnion) return schema.options.map(exampleOf).find((one) => one !== undefined);
+  if (schema instanceof z.ZodLiteral || schema instanceof z.ZodEnum)
+    return [...schema._zod.values][0] as Json;
+  return undefined;
 }
 
 function curl({ method, path, credential, body }: Call): string {

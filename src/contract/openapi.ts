@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../schema/resource.ts';
-import { codeSamples } from './code-samples.ts';
+import { codeSamples, exampleOf } from './code-samples.ts';
 
 /** An operation of an HTTP API, from which its description in the OpenAPI document follows. */
 export interface ApiOperation {
@@ -29,6 +29,8 @@ export interface ApiResponse {
   body?: z.ZodType | undefined;
   /** The media type of the body, by default JSON. */
   mediaType?: string;
+  /** An example of the body; by default that of its schema. */
+  example?: Json;
 }
 
 /** An HTTP API. */
@@ -45,6 +47,8 @@ export interface Api {
   webhooks?: ApiOperation[];
   /** The environment variable that code samples read the credential from; without it there are no samples. */
   sampleCredential?: string;
+  /** Returns what a property means that has no description of its own. `owner` is the name of the schema or property that has it. */
+  descriptionOf?(owner: string, name: string): string | undefined;
 }
 
 /** The version of both APIs, independent of the program's version. A change that clients must follow raises it. */
@@ -59,9 +63,18 @@ export function openApiDocument(api: Api): JsonObject {
     ...(api.sampleCredential && { 'x-code-samples': codeSamples(operation, api.sampleCredential) }),
   }));
   const sent = webhooks && groupByPath(webhooks, (operation) => describe(operation, 'output', schemas));
+  if (api.descriptionOf)
+    for (const [name, schema] of Object.entries(schemas))
+      describeProperties(schema, name.replace(/^New|Patch$|WithSecret$/g, ''), api.descriptionOf);
   return {
     openapi: '3.1.0',
-    info: { title, version: VERSION, description },
+    info: {
+      title,
+      version: VERSION,
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'Jetbridge' },
+    },
     // Paths begin with a slash, so the base URL must not end with one.
     servers: [{ url: url.replace(/\/+$/, '') || '/' }],
     ...{ security, tags, paths },
@@ -95,7 +108,7 @@ function describe(operation: ApiOperation, bodyIo: 'input' | 'output', schemas: 
     ...(body && {
       requestBody: {
         required: true,
-        content: { [JSON_TYPE]: { schema: toJsonSchema(body, bodyIo, schemas) } },
+        content: { [JSON_TYPE]: describeContent(body, bodyIo, schemas) },
       },
     }),
     responses: mapValues(responses, (response) => describeResponse(response, schemas)),
@@ -118,15 +131,24 @@ function withDescription({ description, ...schema }: JsonObject): JsonObject {
 }
 
 function describeResponse(
-  { description, headers, body, mediaType = JSON_TYPE }: ApiResponse,
+  { description, headers, body, mediaType = JSON_TYPE, example }: ApiResponse,
   schemas: JsonObject,
 ): JsonObject {
   const describeHeader = (part: z.core.$ZodType) => withDescription(toJsonSchema(part, 'output', schemas));
   return {
     description,
     ...(headers && { headers: mapValues(headers, describeHeader) }),
-    ...(body && { content: { [mediaType]: { schema: toJsonSchema(body, 'output', schemas) } } }),
+    ...(body && { content: { [mediaType]: describeContent(body, 'output', schemas, example) } }),
   };
+}
+
+function describeContent(
+  body: z.ZodType,
+  io: 'input' | 'output',
+  schemas: JsonObject,
+  example = exampleOf(body),
+): JsonObject {
+  return { schema: toJsonSchema(body, io, schemas), ...(example !== undefined && { example }) };
 }
 
 /** Converts a zod schema. The schemas with an id, which it contains or is, are added to `schemas`. */
@@ -134,7 +156,14 @@ function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output', schemas: 
   // A schema with an id becomes a reference only inside of another one.
   const wrapped = z.toJSONSchema(z.object({ schema }), {
     ...{ io, unrepresentable: 'any' },
-    ...(io === 'output' && { override: ({ jsonSchema }) => openForNewMembers(jsonSchema) }),
+    override: ({ jsonSchema }) => {
+      // Generators of clients take a field with a default for one that must be sent, or send the default.
+      delete jsonSchema.default;
+      // They must accept a response with members that a later version adds.
+      if (io === 'input') return;
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      delete jsonSchema.readOnly;
+    },
   });
   const text = JSON.stringify(wrapped).replaceAll('"#/$defs/', '"#/components/schemas/');
   const { $defs = {}, properties } = JSON.parse(text);
@@ -145,10 +174,21 @@ function toJsonSchema(schema: z.core.$ZodType, io: 'input' | 'output', schemas: 
   return properties.schema;
 }
 
-/** Generated clients must accept a response with members that a later version adds. */
-function openForNewMembers(schema: z.core.JSONSchema.BaseSchema): void {
-  if (schema.additionalProperties === false) delete schema.additionalProperties;
-  delete schema.default;
+/** Gives each property a description that has none of its own. */
+function describeProperties(
+  part: Json,
+  owner: string,
+  descriptionOf: (owner: string, name: string) => string | undefined,
+): void {
+  if (typeof part !== 'object' || part === null) return;
+  const { properties, items, anyOf } = part as { [member: string]: Json };
+  for (const [name, property] of Object.entries<JsonObject>(Object(properties))) {
+    const description = property['description'] ?? descriptionOf(owner, name);
+    if (description !== undefined) property['description'] = description;
+    describeProperties(property, name, descriptionOf);
+  }
+  for (const inner of [items ?? null, ...Object.values(Object(anyOf))])
+    describeProperties(inner as Json, owner, descriptionOf);
 }
 
 function mapValues<Value>(

@@ -146,12 +146,23 @@ async function saveDraft(
   const about = { operation, id: stored.id, parent, caller, privateReceivers, before };
   const change: Change = { ...about, wanted: valid, transaction, saveOther };
   const { doc, invalid } = (await resource.rules?.check?.(change)) ?? { doc: valid, invalid: [] };
-  if (dangling.length + invalid.length > 0) throw validationFailed([...dangling, ...invalid]);
+  const faults = [...dangling, ...exclusionFaults(resource, valid), ...invalid];
+  if (faults.length > 0) throw validationFailed(faults);
   await resource.rules?.checkClash?.(change);
   const next = { ...stored, doc };
   if (before) await recorder.replace(resource, stored, doc);
   else await recorder.insert(resource, next);
   return serialize(resource, next, transaction);
+}
+
+function exclusionFaults({ exactlyOneOf }: Resource, doc: JsonObject): FieldFault[] {
+  if (!exactlyOneOf) return [];
+  const [first, second] = exactlyOneOf;
+  const [hasFirst, hasSecond] = exactlyOneOf.map((field) => doc[field] !== undefined);
+  if (hasFirst !== hasSecond) return [];
+  return hasFirst
+    ? [fieldFault('exclusive', [second], doc, `cannot be set along with "${first}"`)]
+    : [fieldFault('required', [first], doc, `or "${second}" is mandatory`)];
 }
 
 async function danglingReferences(

@@ -3,7 +3,7 @@ import express from 'express';
 import request from 'supertest';
 import { catalog } from '../../src/travel/catalog.ts';
 import type { Resource } from '../../src/travel/declaration/resource.ts';
-import type { Json, JsonObject } from '../../src/travel/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/travel/json.ts';
 import { contractRoutes } from '../../src/travel/openapi/routes.ts';
 import { expectOutline, validateOpenApi } from '../fixtures/openapi.ts';
 import { type Fixture, openFixture } from '../fixtures/travel.ts';
@@ -47,6 +47,43 @@ test('every path declares its parameters, and every reference has a target', () 
   expect(references.length).toBeGreaterThan(100);
   for (const reference of references)
     expect([reference, Object.keys(partAt(reference ?? ''))]).not.toEqual([reference, []]);
+});
+
+test('every property has a description, no schema has a default or contains itself, and patterns need no flag', () => {
+  const bare: string[] = [];
+  const visit = (part: Json, place: string, above: string[]): void => {
+    if (Array.isArray(part)) for (const one of part) visit(one, place, above);
+    if (!isJsonObject(part)) return;
+    for (const [name, property] of Object.entries(isJsonObject(part['properties']) ? part['properties'] : {}))
+      if (!isJsonObject(property) || !property['description']) bare.push(`${place}.${name}`);
+    if ('default' in part && typeof part['type'] === 'string' && place.startsWith('#/components'))
+      bare.push(`${place} has a default`);
+    const { $ref: target } = part;
+    if (typeof target === 'string') {
+      expect(above).not.toContain(target);
+      visit(partAt(target), target, [...above, target]);
+    }
+    for (const [name, one] of Object.entries(part))
+      if (!['example', 'examples'].includes(name)) visit(one, `${place}/${name}`, above);
+  };
+  for (const name of Object.keys(partAt('#/components/schemas')))
+    visit({ $ref: `#/components/schemas/${name}` }, name, []);
+  for (const { pointer } of operations) visit(partAt(pointer), pointer, []);
+  expect(bare).toEqual([]);
+  for (const [, pattern = ''] of JSON.stringify(openApi).matchAll(/"pattern":("(?:[^"\\\\]|\\\\.)*")/g))
+    expect(JSON.parse(pattern)).not.toMatch(/\\[pP]\{/);
+});
+
+test('every operation has a description, and an example of each body', () => {
+  for (const { pointer } of operations) {
+    const { description, requestBody, responses } = partAt(pointer);
+    expect(description).toMatch(/\.$/);
+    const contents = [requestBody, ...Object.values(responses as JsonObject)].flatMap((one) =>
+      isJsonObject(one ?? null) && isJsonObject(Object(one).content) ? [Object(one).content] : [],
+    );
+    for (const content of contents)
+      expect(Object.keys(content['application/json'])).toEqual(['schema', 'example']);
+  }
 });
 
 describe('its examples', () => {

@@ -40,11 +40,11 @@ export const email = checked(
   'email',
   'must be a valid email address',
   (value) => value.length <= LONGEST_EMAIL && EMAIL.test(value),
-  // The format "email" would refuse letters of other scripts.
+  // The format "email" would refuse letters of other scripts, and their classes need a flag that a document cannot state.
 ).meta({
   format: 'idn-email',
   maxLength: LONGEST_EMAIL,
-  pattern: EMAIL.source,
+  pattern: '^[^\\s@]+@[^\\s@.]+(\\.[^\\s@.]+)+$',
   examples: ['ada@example.com'],
 });
 
@@ -103,11 +103,12 @@ export function oneOf(values: readonly string[]) {
 }
 
 /** Any JSON value without nulls, for parts that the specification leaves open. */
-export const anything: z.ZodType = z
-  .lazy(() =>
-    z.union([z.string(), z.number(), z.boolean(), z.array(anything), z.record(z.string(), anything)]),
-  )
-  .meta({ id: 'Anything' });
+export const anything = z.unknown().refine((value) => !hasNull(value), fault('type', 'has the wrong type'));
+
+function hasNull(value: unknown): boolean {
+  if (typeof value !== 'object') return value === undefined;
+  return value === null || Object.values(value).some(hasNull);
+}
 
 /** A string that must pass a test; otherwise the fault has the given code and message. */
 export function checked(code: string, message: string, test: (value: string) => boolean) {
@@ -164,7 +165,6 @@ export const amount = z
     base: z.number().optional(),
     currency,
     tax: z.number().optional(),
-    /** In percent. */
     taxRate: z.number().optional(),
     total: z.number(),
   })

@@ -99,6 +99,8 @@ export interface ResourceDeclaration extends ListFeatures {
   /** Fields whose value is unique within the type; with `fold`, ignoring case. */
   unique?: { field: string; fold: boolean }[];
   references?: { field: string; to: string }[];
+  /** Two optional fields of which a resource has exactly one. */
+  exactlyOneOf?: [string, string];
   /**
    * The type and path of the parent collection. With `outlived`, items stay stored when their parent is deleted, but
    * are hidden.

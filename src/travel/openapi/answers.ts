@@ -156,7 +156,10 @@ const offsetMeta = z
     total: size.describe('The number of all items'),
     ...{ order: z.enum(['asc', 'desc']), sortBy: z.string() },
   })
-  .meta({ id: 'OffsetMeta' });
+  .meta({
+    id: 'OffsetMeta',
+    examples: [{ pageKind: 'offset', limit: 10, offset: 0, total: 1, order: 'asc', sortBy: 'createdAt' }],
+  });
 
 const cursor = z.string().optional();
 const cursorMeta = z
@@ -167,15 +170,18 @@ const cursorMeta = z
     order: z.enum(['asc', 'desc']),
     sortBy: cursor.describe('The field that the list is sorted by; only if the list can be sorted'),
   })
-  .meta({ id: 'CursorMeta' });
+  .meta({ id: 'CursorMeta', examples: [{ pageKind: 'cursor', limit: 10, order: 'desc' }] });
 
 /** The body of a page. */
 export function pageOf(answered: z.ZodType, { shape }: ListParameters): z.ZodType {
   const meta = 'after' in shape ? z.discriminatedUnion('pageKind', [offsetMeta, cursorMeta]) : offsetMeta;
-  return z.object({ data: z.array(answered), meta });
+  return z.object({
+    data: z.array(answered).describe('The items of the page'),
+    meta: meta.describe('Which page it is'),
+  });
 }
 
 /** The envelope: `{"data": …}`. */
 export function dataOf(schema: z.ZodType): z.ZodType {
-  return z.object({ data: schema });
+  return z.object({ data: schema.describe('The resource') });
 }

@@ -7,10 +7,11 @@ import type { JsonObject } from '../json.ts';
  * body of POST and PUT, and that of PATCH. A field that refers to another resource has the id of that resource.
  */
 export function bodiesOf(resource: Resource, catalog: Resource[]) {
-  const { type, idForm, schema, readOnly, secret, example } = resource;
+  const { type, idForm, schema, readOnly, secret, example, exactlyOneOf } = resource;
   const name = capitalize(type);
   const fields = { ...readOnly?.shape, ...schema.shape, ...references(resource, catalog) };
-  const written = z.strictObject(pick(fields, (field) => field in schema.shape));
+  const writable = z.strictObject(pick(fields, (field) => field in schema.shape));
+  const written = exactlyOneOf ? eitherOf(writable, exactlyOneOf) : writable;
   const createdAt = z.string().meta({ format: 'date-time' });
   const answered: z.ZodObject = z.object({ id: idText(idForm), type: z.literal(type), createdAt, ...fields });
   const answer = responseExample(resource);
@@ -25,19 +26,39 @@ export function bodiesOf(resource: Resource, catalog: Resource[]) {
         })
       : named(name, answered, answer),
     written: named(`New${name}`, written, example),
-    patched: named(`${name}Patch`, mergePatch(written), patchExample(resource)),
+    patched: named(`${name}Patch`, mergePatch(writable), patchExample(resource)),
   };
+}
+
+/** The two forms of an object that has exactly one of two optional fields. */
+function eitherOf({ shape }: z.ZodObject, fields: [string, string]): z.ZodType {
+  const having = (own: string) =>
+    z.strictObject(
+      Object.fromEntries(
+        Object.entries(shape)
+          .filter(([name]) => name === own || !fields.includes(name))
+          .map(([name, field]) => [name, name === own ? z.nonoptional(field) : field]),
+      ),
+    );
+  return z.union([having(fields[0]), having(fields[1])]);
 }
 
 const revealed = z.string().describe('Only in this response');
 
+const exampleIds = { A: '5d3b0a1c9e8f7a6b5c4d3e2f', B: '04f8996d-a763-47a9-89b1-028ee3007569' };
+
 /** An id: "24 lowercase hexadecimal characters", or up to 50 characters of a larger set. */
 export function idText(form: 'A' | 'B', about?: string) {
   return form === 'A'
-    ? z.string().meta({ pattern: '^[0-9a-f]{24}$', description: about ?? '24 hexadecimal characters' })
+    ? z.string().meta({
+        pattern: '^[0-9a-f]{24}$',
+        description: about ?? '24 hexadecimal characters',
+        examples: [exampleIds.A],
+      })
     : z.string().meta({
         pattern: '^[\\w@~.-]{1,50}$',
         description: about ?? 'Up to 50 letters, digits and _@~.-',
+        examples: [exampleIds.B],
       });
 }
 
@@ -64,7 +85,7 @@ function mergePatch(schema: z.ZodType): z.ZodType {
   const members = Object.entries(schema.shape).map(([name, member]) => [name, mergePatch(member).optional()]);
   const patch = z.strictObject(Object.fromEntries(members));
   const { catchall } = schema.def;
-  return catchall && !(catchall instanceof z.ZodNever) ? patch.catchall(z.nullable(catchall)) : patch;
+  return catchall && !(catchall instanceof z.ZodNever) ? patch.catchall(catchall) : patch;
 }
 
 /** One field with a value and one that is removed. */
@@ -80,10 +101,17 @@ function patchExample({ schema, example }: Resource): JsonObject {
 
 /** The declared example with the members that clients cannot write. */
 function responseExample({ type, idForm, parent, readOnly, schema, example }: Resource): JsonObject {
-  const ids = { A: '5d3b0a1c9e8f7a6b5c4d3e2f', B: '04f8996d-a763-47a9-89b1-028ee3007569' };
-  const parentId = parent && pick({ [`${parent.type}Id`]: ids.A }, (name) => name in { ...readOnly?.shape });
+  const parentId =
+    parent && pick({ [`${parent.type}Id`]: exampleIds.A }, (name) => name in { ...readOnly?.shape });
   const written = schema.parse(pick(example, (name) => name in schema.shape));
-  return { id: ids[idForm], type, createdAt: '2026-11-20T12:00:00Z', ...parentId, ...example, ...written };
+  return {
+    id: exampleIds[idForm],
+    type,
+    createdAt: '2026-11-20T12:00:00Z',
+    ...parentId,
+    ...example,
+    ...written,
+  };
 }
 
 function pick<Value>(

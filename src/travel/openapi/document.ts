@@ -1,17 +1,21 @@
 import { z } from 'zod';
+import { exampleOf } from '../../contract/code-samples.ts';
 import { type ApiOperation, type ApiResponse, openApiDocument } from '../../contract/openapi.ts';
 import { plainParameters } from '../declaration/list-parameters.ts';
 import type { Operation, Resource, SubCollection } from '../declaration/resource.ts';
 import type { JsonObject } from '../json.ts';
-import { eventKinds } from '../resources/event.ts';
+import { event, eventKinds } from '../resources/event.ts';
 import { booking, bookingCancellation, bookingModification } from '../resources/trip-project.ts';
 import { attempt } from '../resources/webhook.ts';
 import { type Described, dataOf, type Failure, pageOf, toOperation } from './answers.ts';
 import { bodiesOf, capitalize, idText, toWords, withArticle } from './bodies.ts';
+import { descriptionOf } from './descriptions.ts';
 
 /** Creates the OpenAPI document of the travel service. `url` is the base URL of the service; by default, clients use that of the document. */
 export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
-  const documented = catalog.map((resource) => ({ resource, catalog, ...bodiesOf(resource, catalog) }));
+  const documented = withEventData(
+    catalog.map((resource) => ({ resource, catalog, ...bodiesOf(resource, catalog) })),
+  );
   return openApiDocument({
     title: 'Jetbridge travel API',
     description: [
@@ -21,16 +25,22 @@ export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
     ].join('\n'),
     url,
     tags: [
-      { name: ACCOUNT },
+      { name: ACCOUNT, description: 'The user of the credential' },
       ...catalog.map((one) => ({ name: tagOf(one), description: one.schema.description ?? '' })),
     ],
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { oauth: [] }],
     securitySchemes: {
       bearer: {
         ...{ type: 'http', scheme: 'bearer' },
         description: 'An API key or an OAuth access token, of a user who has the role `admin`',
       },
+      oauth: {
+        ...{ type: 'oauth2', flows: { clientCredentials: { tokenUrl: '/oauth/token', scopes: {} } } },
+        description:
+          'An access token for 60 minutes, for a client that `npx jetbridge oauth-clients` has made',
+      },
     },
+    descriptionOf,
     operations: [...documented.flatMap(extraOperations), ...documented.flatMap(resourceOperations)],
     webhooks: eventKinds.map((kind) => eventRequest(kind, documented)),
     sampleCredential: 'TRAVEL_API_KEY',
@@ -62,9 +72,19 @@ function resourceOperations(documented: Documented): ApiOperation[] {
 }
 
 const declaredOperations = {
-  list: { method: 'get', verb: 'list' },
-  create: { method: 'post', verb: 'create' },
-  retrieve: { method: 'get', verb: 'retrieve' },
+  list: {
+    ...{ method: 'get', verb: 'list' },
+    description: 'A page of the list, by default the oldest first.',
+  },
+  create: {
+    ...{ method: 'post', verb: 'create' },
+    description: 'A boolean that the body leaves out is false. An `Idempotency-Key` makes it safe to repeat.',
+  },
+  retrieve: {
+    ...{ method: 'get', verb: 'retrieve' },
+    description:
+      'With the `ETag` of an earlier answer in `If-None-Match`, the answer is 304 if nothing has changed.',
+  },
   patch: {
     ...{ method: 'patch', verb: 'update' },
     description:
@@ -72,7 +92,8 @@ const declaredOperations = {
   },
   replace: {
     ...{ method: 'put', verb: 'replace' },
-    description: 'Fields that the body leaves out are removed, except `archived`, which keeps its value.',
+    description:
+      'Fields that the body leaves out are removed, and booleans become false, except `archived`, which keeps its value.',
   },
   delete: { method: 'delete', verb: 'delete', description: 'Returns the resource as it was before.' },
 } satisfies Record<Operation, Pick<ApiOperation, 'method' | 'description'> & { verb: string }>;
@@ -140,6 +161,7 @@ function subListOperation({ resource, catalog, answered }: Documented, sub: SubC
     parameters: { path: { id: idParameter(catalog, sub.type) }, query: parameters.shape },
     success: { description: 'A page', body: pageOf(answered, parameters) },
     failures: [404],
+    description: 'A page of the list, by default the oldest first.',
     isCurrent: true,
   });
 }
@@ -155,6 +177,7 @@ function extraOperations({ resource, answered, revealing, catalog }: Documented)
     user: [
       {
         ...{ id: 'whoami', summary: 'Retrieve the user of the credential', tag: ACCOUNT },
+        description: 'Every call acts on behalf of this user.',
         ...{ method: 'get', path: '/api/whoami', success: success('The user', answered), isCurrent: true },
       },
     ],
@@ -197,18 +220,49 @@ function idParameter(catalog: Resource[], type: string): z.ZodType {
   return idText(target?.idForm ?? 'B', `The id of the ${toWords(type)}.`);
 }
 
+/** What an event keeps of a user who was erased. */
+const erasedUser = z
+  .object({ id: idText('B'), type: z.literal('user'), createdAt: z.string().meta({ format: 'date-time' }) })
+  .meta({ id: 'ErasedUser', description: 'What an event keeps of a user who was erased' });
+
+/** The schema of what events of a kind embed: `tripProject.booking.failed` embeds a booking, `user.created` a user. */
+function eventData(kind: string, documented: Documented[]): z.ZodType {
+  const type = kind.split('.').at(-2) ?? '';
+  const partsOfTrips = new Map<string, z.ZodType>(
+    Object.entries({ booking, bookingCancellation, bookingModification }),
+  );
+  const found = partsOfTrips.get(type) ?? documented.find(({ resource }) => resource.type === type)?.answered;
+  return type === 'user' ? z.union([found ?? erasedUser, erasedUser]) : (found ?? erasedUser);
+}
+
+/** Describes the data of an event as the union of what the kinds embed. */
+function withEventData(documented: Documented[]): Documented[] {
+  const embedded = new Set(eventKinds.map((kind) => eventData(kind, documented)));
+  const types = [...embedded].flatMap((one) => (one instanceof z.ZodUnion ? one.options : [one]));
+  const data = z.union([...new Set(types)] as z.ZodType[]);
+  return documented.map((one) => {
+    if (one.resource.type !== event.type) return one;
+    const about = one.answered.meta() ?? {};
+    return { ...one, answered: one.answered.extend({ data }).meta(about) };
+  });
+}
+
 /** The request that webhooks receive for a kind of event. */
 function eventRequest(kind: string, documented: Documented[]): ApiOperation {
-  // The kind names the embedded type: `tripProject.booking.failed` embeds a booking, `user.created` a user.
-  const type = kind.split('.').at(-2) ?? '';
-  const find = (name: string) => documented.find(({ resource }) => resource.type === name)?.answered;
-  const partsOfTrips = new Map(Object.entries({ booking, bookingCancellation, bookingModification }));
-  const data = find(type) ?? partsOfTrips.get(type);
+  const name = kind.split('.').map(capitalize).join('');
+  const any = documented.find(({ resource }) => resource.type === event.type)?.answered;
+  const data = eventData(kind, documented);
+  const example = { ...Object(any?.meta()?.['examples'])[0], kind, data: exampleOf(data) ?? null };
+  if (!kind.endsWith('.updated')) delete example.previousAttributes;
   return {
-    id: `on${kind.split('.').map(capitalize).join('')}`,
+    id: `on${name}`,
     ...{ method: 'post', path: kind, summary: kind, others: { security: [] } },
     parameters: { header: webhookHeaders },
-    body: find('event')?.extend({ kind: z.literal(kind), ...(data && { data }) }),
+    body: any?.extend({ kind: z.literal(kind), data }).meta({
+      id: `${name}Event`,
+      description: `What a webhook receives for \`${kind}\``,
+      examples: [example],
+    }),
     responses: {
       '2XX': { description: 'The event was received' },
       default: { description: 'Delivered again later; 410 disables the webhook' },

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { oneOf, text } from '../declaration/fields.ts';
 import { type Change, defineResource } from '../declaration/resource.ts';
-import type { FieldFault } from '../errors.ts';
 import { readResource } from '../ports.ts';
 import { fieldFault } from '../requests/validation.ts';
 
@@ -36,30 +35,20 @@ export const scimUserMapping = defineResource({
     .meta({ description: 'A mapping of a SCIM attribute to a user attribute or a custom field' }),
   unique: [{ field: 'scimAttribute', fold: false }],
   references: [{ field: 'customFieldId', to: 'customField' }],
+  // "A SCIM attribute maps either to a custom field or to a user attribute" (specification).
+  exactlyOneOf: ['customFieldId', 'userAttribute'],
   rules: { check },
   example: { scimAttribute: 'title', userAttribute: 'firstName' },
 });
 
-/**
- * "A SCIM attribute maps either to a custom field or to a user attribute": exactly one must be set, and the field must
- * be one of users.
- */
+/** The custom field must be one of users. */
 async function check({ wanted, transaction }: Change) {
-  const { customFieldId, userAttribute } = wanted;
-  const invalid: FieldFault[] = [];
-  if (customFieldId === undefined && userAttribute === undefined) {
-    invalid.push(fieldFault('required', ['customFieldId'], wanted, 'or "userAttribute" is mandatory'));
-  }
-  if (customFieldId !== undefined && userAttribute !== undefined) {
-    invalid.push(
-      fieldFault('exclusive', ['userAttribute'], wanted, 'cannot be set along with "customFieldId"'),
-    );
-  }
-  if (typeof customFieldId === 'string') {
-    const field = await readResource(transaction, 'customField', customFieldId);
-    if (field && field.doc['resourceType'] !== 'user') {
-      invalid.push(fieldFault('reference', ['customFieldId'], wanted, 'must be a custom field of users'));
-    }
-  }
+  const { customFieldId } = wanted;
+  const field =
+    typeof customFieldId === 'string' && (await readResource(transaction, 'customField', customFieldId));
+  const isForeign = field && field.doc['resourceType'] !== 'user';
+  const invalid = isForeign
+    ? [fieldFault('reference', ['customFieldId'], wanted, 'must be a custom field of users')]
+    : [];
   return { doc: wanted, invalid };
 }

@@ -194,6 +194,21 @@ export const bookingModification = z
     ],
   });
 
+const createdAt = '2026-11-20T12:00:00Z';
+const tripProjectId = '0f8b1c52-6d0e-4d7c-9a51-2f7d6e1b3c40';
+const bookingExample = {
+  id: '66b0c1d2e3f4a5b6c7d8e901',
+  type: 'booking',
+  createdAt,
+  canceled: false,
+  exchanged: false,
+  kind: 'flight',
+  rateId: '66b0c1d2e3f4a5b6c7d8e902',
+  reference: 'B3C401',
+  status: 'succeeded',
+  tripProjectId,
+};
+
 /** A booking of a rate, successful or failed. `kind` and `status` are open lists. */
 export const booking = z
   .strictObject({
@@ -208,10 +223,8 @@ export const booking = z
     status: text,
     tripProjectId: text,
   })
-  .meta({ id: 'Booking' });
+  .meta({ id: 'Booking', examples: [bookingExample] });
 
-const createdAt = '2026-11-20T12:00:00Z';
-const tripProjectId = '0f8b1c52-6d0e-4d7c-9a51-2f7d6e1b3c40';
 const paris = {
   airport: { iataCode: 'CDG' },
   country: { code: 'FR', name: 'France' },
@@ -230,20 +243,7 @@ const lisbon = {
 /** An example trip project with one flight and one night, in response form. */
 export const tripProjectExample: JsonObject = {
   approvalStatus: 'approved',
-  bookings: [
-    {
-      id: '66b0c1d2e3f4a5b6c7d8e901',
-      type: 'booking',
-      createdAt,
-      canceled: false,
-      exchanged: false,
-      kind: 'flight',
-      rateId: '66b0c1d2e3f4a5b6c7d8e902',
-      reference: 'B3C401',
-      status: 'succeeded',
-      tripProjectId,
-    },
-  ],
+  bookings: [bookingExample],
   customFields: [
     { customFieldId: '66b0c1d2e3f4a5b6c7d8e903', name: 'Purpose', values: [{ data: 'Customer visit' }] },
   ],

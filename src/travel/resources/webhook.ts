@@ -103,7 +103,7 @@ export const attempt = z
     latencyMs: z.int().meta({ description: 'Milliseconds until the response, or until the attempt failed' }),
     status: z.int().optional().meta({ description: 'The HTTP status of the response, if there was one' }),
   })
-  .meta({ id: 'WebhookAttempt' });
+  .meta({ id: 'WebhookAttempt', examples: [{ at: '2026-11-20T12:00:01Z', latencyMs: 83, status: 204 }] });
 
 /** The delivery of an event to a webhook, with its attempts. */
 export const webhookDelivery = defineResource({

@@ -8,6 +8,7 @@ export interface Schema {
   enum?: string[];
   format?: string;
   description?: string;
+  anyOf?: Schema[];
   properties?: Record<string, Schema>;
   additionalProperties?: Schema | false;
   items?: Schema;
@@ -63,7 +64,7 @@ export interface Description {
 /** Reads the types of resources from the API's own description. */
 export function describeApi({ paths, components: { schemas } }: OpenApi): Description {
   const resolve = (schema: Schema) =>
-    (schema.$ref && schemas[schema.$ref.replace('#/components/schemas/', '')]) || schema;
+    withEveryForm((schema.$ref && schemas[schema.$ref.replace('#/components/schemas/', '')]) || schema);
   const bodyOf = (content: Content | undefined) =>
     resolve(content?.['application/json'].schema.properties?.['data'] ?? {});
   const lists = Object.entries(paths).flatMap(([path, { get, post }]) => {
@@ -88,6 +89,15 @@ export function describeApi({ paths, components: { schemas } }: OpenApi): Descri
     return [[type, kind]];
   });
   return { kinds: new Map(kinds), resolve };
+}
+
+/** An object that has one of several forms, as one with the fields of all: a form shows them, and the API says which go together. */
+function withEveryForm(schema: Schema): Schema {
+  const [first, ...others] = schema.anyOf ?? [];
+  if (!first?.properties) return schema;
+  const required = first.required?.filter((name) => others.every((one) => one.required?.includes(name)));
+  const properties = Object.assign({}, first.properties, ...others.map((one) => one.properties));
+  return { ...first, properties, ...(required && { required }) };
 }
 
 /** The types that are in the navigation: those whose list belongs to no other resource. */
