@@ -13,6 +13,9 @@ export const shadowCalls = {
   end: { code: 'shadowDeparture', noun: 'the archive or deletion of the traveler' },
 } as const satisfies Record<ShadowCall, unknown>;
 
+/** The codes of the findings that are plans of a connection in shadow mode: nothing is left out. */
+export const planCodes: ReadonlySet<string> = new Set(Object.values(shadowCalls).map(({ code }) => code));
+
 const sendAgain =
   'Let the identity provider send the person again, or have the stored values sent: npx jetbridge people send-again, or "Send again" on the page of the person.';
 
@@ -95,7 +98,7 @@ export const findings = {
     field: 'archived',
     code: 'safetyValve',
     value: true,
-    reason: 'More people would leave at once than the safety valve of the connection lets pass.',
+    reason: 'Many people left at once, more than the connection lets go without an admin.',
     remedy:
       'Approve or discard it (npx jetbridge holds); reactivating the user in the identity provider ends the wait, too.',
   }),

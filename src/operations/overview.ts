@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { conditionKinds } from '../model/conditions.ts';
 import type { LoggedExchange } from '../model/exchange.ts';
+import { planCodes } from '../model/findings.ts';
 import { holdCauses } from '../model/identity.ts';
 import { connectionModeNames } from '../model/policies.ts';
 import { describeState } from '../provisioning/conditions/describe-state.ts';
@@ -243,12 +244,12 @@ function sumStates(summaries: PeopleSummary[]): PeopleSummary['states'] {
   };
 }
 
-/** The most frequent findings come first. */
+/** The most frequent findings come first. Plans of shadow mode are in its report. */
 function sumFindings(summaries: PeopleSummary[]) {
   const sums = new Map<string, number>();
   for (const { findings } of summaries)
     for (const [code, people] of findings) sums.set(code, (sums.get(code) ?? 0) + people);
-  const kinds = [...sums].map(([code, people]) => ({ code, people }));
+  const kinds = [...sums].flatMap(([code, people]) => (planCodes.has(code) ? [] : [{ code, people }]));
   return {
     kinds: kinds.sort((left, right) => right.people - left.people || (left.code < right.code ? -1 : 1)),
     isCut: summaries.some(({ areFindingsCut }) => areFindingsCut),

@@ -73,7 +73,7 @@ test('people are counted by the values of their findings, and each count is that
   const { body } = await fixture.viewer('GET', '/people/findings?finding=costCenterUnknown');
   const common = { connection: 'default', code: 'costCenterUnknown', field: 'costCenterId', isRest: false };
   expect(body).toEqual({
-    isCut: false,
+    ...{ isCut: false, names: {} },
     values: [
       {
         ...{ ...common, value: 'CC-999', people: 2 },

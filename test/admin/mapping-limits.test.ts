@@ -123,7 +123,7 @@ describe('what is answered about a mapping text stays small', () => {
     const ofRule = trace.filter(({ field }) => field === 'firstName');
     expect(ofRule.length).toBeGreaterThan(100);
     for (const { rule: shown } of ofRule)
-      expect(shown).toMatch(/^emails \| \{"map":\{"key 0":"x",.{0,1000}…$/);
+      expect(shown).toMatch(/^emails \| map key 0 → x, key 1 → x, key 2 → x, …$/);
   });
 
   test('if the values of a preview are too large together, it is refused', async () => {

@@ -134,13 +134,13 @@ test('the commands show the report, in sums and as CSV, and go live', async () =
   expect(report.out).toMatch(/1 +│ Left out, or an admin must decide first\./);
   const csv = (await command('shadow', 'report', '--csv')).out.split(/\r?\n/);
   expect(csv[0]).toBe('connection,userName,name,id,traveler,outcome,field,before,after,findings');
-  expect(csv[1]).toMatch(/^default,ada@corp\.example,ada Shadow,[^,]+,,create,email,,ada@corp\.example,/);
+  expect(csv[1]).toMatch(
+    /^default,ada@corp\.example,ada Shadow,[^,]+,,create,Email address,,ada@corp\.example,/,
+  );
   expect(csv.find((line) => line.includes('carl'))).toContain('Another traveler has this email address');
   const live = await command('shadow', 'go-live', '--yes');
   expect(live).toMatchObject({ code: 0 });
-  expect(live.out).toContain(
-    'default is live: 0 changes that the safety valve counts were approved as planned.',
-  );
+  expect(live.out).toContain('default is live: 0 departures were approved as planned.');
   await eventually(async () => expect(await travelerEmails()).toEqual(['ada@corp.example']));
   const again = await command('shadow', 'report');
   expect(again).toMatchObject({ code: 1 });

@@ -286,7 +286,7 @@ test('an alert has a sentence, the place on the page, and the severity', async (
   expect(alerts).toMatchObject([
     {
       ...{ type: 'hold.opened', severity: 'warning', path: '/decisions/default/safetyValve' },
-      text: 'Changes of 3 people of default are held: more people leave at once than the safety valve lets pass.',
+      text: 'Changes of 3 people of default are held: many people left at once.',
       data: { connection: 'default', cause: 'safetyValve', count: 3, since: '1970-01-01T00:00:00.005Z' },
     },
     {

@@ -22,7 +22,9 @@ test('a connection is added on the page, a policy of it is changed, and it is re
   await page.getByRole('button', { name: 'Put it in force' }).click();
   const policies = page.getByRole('table', { name: 'Policies' });
   await policies
-    .getByRole('row', { name: /^deprovision delete When a user is deleted, the traveler is deleted/ })
+    .getByRole('row', {
+      name: /^Deleted users deprovision: delete When a user is deleted, the traveler is deleted/,
+    })
     .waitFor();
   await page.getByRole('button', { name: 'Change safetyValve' }).click();
   await page.getByRole('textbox', { name: 'People in any case' }).fill('7');

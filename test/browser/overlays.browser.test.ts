@@ -35,7 +35,6 @@ const openers: Record<string, string[]> = {
   '/admin/mappings': [
     'Versions',
     ...['Which field', 'From what', 'Attribute', 'For whom', 'Add a transform'],
-    'Person',
   ],
   '/admin/traffic': ['Keep bodies of reads…', 'Save as scenario', 'Direction', 'Method', 'Status'],
   '/admin/connect': ['Add a connection', 'Revoke first token'],
@@ -198,7 +197,7 @@ function overlays(page: Page): Locator {
 
 /** The buttons and fields that open something. Those that find people have nothing to show before somebody types. */
 function openersIn(scope: Locator): Locator {
-  const finders = '[placeholder="Search people"], [placeholder="Person"]';
+  const finders = '[placeholder="Search people"], [placeholder="Person"], [placeholder^="Find "]';
   return scope.locator(`[aria-haspopup]:visible:not([disabled]):not(${finders})`);
 }
 

@@ -33,7 +33,7 @@ test('proposed rules are shown with their whole effect, field by field with exam
   await page.getByRole('link', { name: 'Decide' }).click();
   const panel = page.getByRole('region', { name: 'Proposed rules' });
   await panel.getByText('until an admin decides', { exact: false }).waitFor();
-  await panel.getByText('"scimAttribute":"title"', { exact: false }).waitFor();
+  await panel.getByText('+ Job title ← title').waitFor();
   await panel.getByText('This would change 101 of 101 people: 101 Job title.').waitFor();
   await panel.getByRole('button', { name: 'Show examples' }).click();
   await panel.getByText('Job title: nothing → Buyer').first().waitFor();

@@ -47,8 +47,6 @@ test('the view Shadow shows what going live would do, and goes live with it', as
   await takeScreenshot(page, 'shadow-go-live');
   expect(await accessibilityFaults(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Go live with default' }).click();
-  await page
-    .getByText('default is live: 1 change that the safety valve counts was approved as planned.')
-    .waitFor();
+  await page.getByText('default is live: 1 departure was approved as planned.').waitFor();
   expect(faults).toEqual([]);
 });

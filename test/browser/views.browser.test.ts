@@ -210,8 +210,8 @@ test('Traffic hides the calls that the bridge makes at an interval, until a swit
 test('on a narrow screen the tabs stay in one row, and the chosen one is in view', async () => {
   const { page } = await fixture.signIn({ viewport: { width: 390, height: 844 } });
   await page.goto('/admin/travel-data/sample-data');
-  const tabs = page.getByRole('tab');
-  await page.getByRole('tab', { name: 'Sample data' }).waitFor();
+  const tabs = page.getByRole('navigation', { name: 'Places of the view' }).getByRole('link');
+  await tabs.filter({ hasText: 'Sample data' }).waitFor();
   const boxes = await Promise.all((await tabs.all()).map((tab) => tab.boundingBox()));
   expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
   const chosen = boxes.at(-1);

@@ -302,7 +302,7 @@ test('held changes are a warning with their number and cause', async () => {
   await database.close();
   const { lines } = await examine();
   expect(lineOf(lines, 'held changes')).toBe(
-    'warning  held changes: Changes of 2 people are held: more people leave at once than the safety valve lets pass. Run: npx jetbridge holds list',
+    'warning  held changes: Changes of 2 people are held: many people left at once. Run: npx jetbridge holds list',
   );
 });
 

@@ -43,7 +43,7 @@ test('a person who is in step is explained by userName, with the rule and value 
   const text = await explain('ADA@corp.example');
   expect(text).toMatch(/^ada@corp\.example: in step\.\nConnection default; last change by the identity/);
   expect(text).toContain('\n\nNo findings.\n\nFields\n');
-  expect(text).toContain('  firstName: Ada\n    rule           default rule name.givenName\n');
+  expect(text).toContain('  First name: Ada\n    rule           default rule name.givenName\n');
   expect(text).toContain(`\n  SCIM id   ${id}\n`);
 });
 
@@ -59,9 +59,9 @@ test('a value that is left out is a finding, and its field shows what the IdP sa
   await provision('cyd@corp.example', { phoneNumbers: [{ value: '+33 6', type: 'mobile' }] });
   const text = await explain('cyd@corp.example');
   expect(text).toMatch(/^cyd@corp\.example: in step, with 1 finding\.\n/);
-  expect(text).toMatch(/ {2}phoneNumber \+33 6: .* \[phoneUnreadable\]\n {4}→ /);
+  expect(text).toMatch(/ {2}Phone number \+33 6: .* \[phoneUnreadable\]\n {4}→ /);
   expect(text).toMatch(
-    / {2}phoneNumber: left out, see the findings\n {4}IdP said +\+33 6\n {4}rule +default rule phoneNumbers/,
+    / {2}Phone number: left out, see the findings\n {4}IdP said +\+33 6\n {4}rule +default rule phoneNumbers/,
   );
 });
 
@@ -78,7 +78,7 @@ test('of a rule with a fixed value the mapping says it, as the identity provider
     expect(status).toBe(201);
     const environment = { JETBRIDGE_DATA: own.data, JETBRIDGE_CONFIG: settings.path };
     const { out: text } = await runCommandLine(['explain', 'eve@corp.example'], environment);
-    expect(text).toMatch(/ {2}currency: left out, see the findings\n {4}mapping says +doubloon\n/);
+    expect(text).toMatch(/ {2}Currency: left out, see the findings\n {4}mapping says +doubloon\n/);
     expect(text).toMatch(/ {4}IdP said +active: true\n/);
   } finally {
     await own.close();
@@ -126,7 +126,7 @@ test('a deactivated person is archived', async () => {
   expect(text).toMatch(
     /^fay@corp\.example: archived, because the identity provider has deactivated the user\.\n/,
   );
-  expect(text).toContain('  archived: true\n    IdP said       active: false\n');
+  expect(text).toContain('  Archived: yes\n    IdP said       active: false\n');
 });
 
 test('a live person is chosen before a deleted one with the same name, which is mentioned', async () => {

@@ -205,7 +205,7 @@ describe('preview, while a server runs', () => {
       return found ?? Promise.reject(new Error('the traveler has not been made yet'));
     });
     const after = await runCommandLine(args, having({}));
-    expect(after.out).toMatch(new RegExp(`^managerId += "${traveler.id}"$`, 'm'));
+    expect(after.out).toMatch(new RegExp(`^managerId += "${traveler.id}" .boss@corp.example.$`, 'm'));
     expect(after.out).not.toContain('managerUnknown');
     const self = file('boss.json', { ...managed, userName: 'boss@corp.example' });
     expect((await runCommandLine(['preview', '--input', self], having({}))).out).toContain('[managerSelf]');

@@ -156,7 +156,7 @@ bob\\u{202e}@corp.example
   + Email address bob<U+202E>@corp.example: The transforms of the rule give no value: the map of the rule has no entry for it. [transformFailed]
 
 reception gets a traveler
-  Archived: nothing → false
+  Archived: nothing → no
   Email address: nothing → desk@corp.example
   Language: nothing → fr
   - Email address reception: This is not an email address. [emailInvalid]

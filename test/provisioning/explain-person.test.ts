@@ -84,7 +84,7 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
     },
     {
       status: 'held',
-      because: 'more people would leave at once than the safety valve of the connection lets pass',
+      because: 'many people left at once, more than the connection lets go without an admin',
       since: NOW,
     },
   ],

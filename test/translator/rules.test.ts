@@ -210,7 +210,7 @@ describe('the trace', () => {
       {
         field: 'lastName',
         origin: 'file',
-        rule: 'title | trim | {"prefix":"x"}',
+        rule: 'title | trim | prefix x',
         outcome: 'set',
         before: ' a ',
         after: 'xa',

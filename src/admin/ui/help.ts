@@ -2,6 +2,8 @@
 export const helpPages = {
   '/overview': 'admin-page.html#overview',
   '/people': 'operations/somebody-has-no-traveler.html',
+  '/people/groups': 'mappings/groups.html',
+  '/people/findings': 'operations/states-and-findings.html',
   '/mappings': 'operations/change-a-mapping.html#on-the-admin-page',
   '/traffic': 'operations/requests.html',
   '/decisions': 'operations/held-changes.html#deciding',
@@ -10,6 +12,7 @@ export const helpPages = {
   '/travel-data': 'admin-page.html#travel-data',
   '/audit': 'admin-page.html#audit',
   '/access': 'operations/admin-access.html',
+  '/access/tokens': 'operations/admin-access.html#access-for-scripts',
 };
 
 /** The path of a view, below /admin. */
@@ -17,6 +20,7 @@ export type ViewPath = keyof typeof helpPages;
 
 /** Returns the address of the document about the view at a path below /admin; undefined if no view is there. */
 export function helpAddress(path: string): string | undefined {
-  const view = Object.entries(helpPages).find(([start]) => path === start || path.startsWith(`${start}/`));
+  // A path that begins with another one stands behind it.
+  const view = Object.entries(helpPages).findLast(([start]) => `${path}/`.startsWith(`${start}/`));
   return view && `/docs/${view[1]}`;
 }

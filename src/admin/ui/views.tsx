@@ -13,7 +13,7 @@ import type { ViewPath } from './help.ts';
 import { useWaitingCount } from './views/decisions/query.ts';
 
 /** A part of the page with an address of its own, below /admin. */
-interface Place {
+export interface Place {
   path: ViewPath;
   label: string;
   content: ComponentType;
@@ -39,6 +39,10 @@ function lazyView(load: () => Promise<ComponentType>): ComponentType {
 
 const OverviewView = lazyView(async () => (await import('./views/overview/overview.tsx')).OverviewView);
 const PeopleView = lazyView(async () => (await import('./views/people/people.tsx')).PeopleView);
+const GroupsView = lazyView(async () => (await import('./views/people/groups.tsx')).GroupsView);
+const FindingValuesView = lazyView(
+  async () => (await import('./views/people/finding-values.tsx')).FindingValuesView,
+);
 const MappingsView = lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView);
 const TrafficView = lazyView(async () => (await import('./views/traffic/traffic.tsx')).TrafficView);
 const DecisionsView = lazyView(async () => (await import('./views/decisions/decisions.tsx')).DecisionsView);
@@ -48,7 +52,8 @@ const TravelDataView = lazyView(
   async () => (await import('./views/travel-data/travel-data.tsx')).TravelDataView,
 );
 const AuditView = lazyView(async () => (await import('./views/audit/audit.tsx')).AuditView);
-const AccessView = lazyView(async () => (await import('./views/access/access.tsx')).AccessView);
+const SessionsView = lazyView(async () => (await import('./views/access/sessions.tsx')).SessionsView);
+const TokensView = lazyView(async () => (await import('./views/access/tokens.tsx')).TokensView);
 
 /** The views in the order of the navigation, by the headings of its groups. */
 export const groups: { label?: string; views: View[] }[] = [
@@ -60,7 +65,11 @@ export const groups: { label?: string; views: View[] }[] = [
       },
       {
         ...{ label: 'People', key: 'p', icon: IconUsers, isInBar: true },
-        places: [{ path: '/people', label: 'People', content: PeopleView }],
+        places: [
+          { path: '/people', label: 'People', content: PeopleView },
+          { path: '/people/groups', label: 'Groups', content: GroupsView },
+          { path: '/people/findings', label: 'Findings by value', content: FindingValuesView },
+        ],
       },
       {
         ...{ label: 'Decisions', key: 'd', icon: IconHandStop, isInBar: true, useCount: useWaitingCount },
@@ -99,7 +108,8 @@ export const groups: { label?: string; views: View[] }[] = [
         ...{ label: 'Settings', key: 's', icon: IconSettings },
         places: [
           { path: '/audit', label: 'Audit', content: AuditView },
-          { path: '/access', label: 'Access', content: AccessView },
+          { path: '/access', label: 'Sessions', content: SessionsView },
+          { path: '/access/tokens', label: 'Tokens of scripts', content: TokensView },
         ],
       },
     ],

@@ -1,8 +1,8 @@
+import { countedField } from '../../model/value-texts.ts';
 import { connectionRecordOperations } from '../../operations/connections/connection-records.ts';
 import { shadowOperations } from '../../operations/connections/shadow.ts';
 import { chosenConnections } from '../../operations/deps.ts';
 import type { OperationOutput } from '../../operations/operation.ts';
-import { fieldName } from '../../provisioning/people/person-texts.ts';
 import { shadowColumns, shadowOutcomes } from '../../provisioning/shadow/report.ts';
 import { changedText, liveText, outcomeTexts } from '../../provisioning/shadow/shadow-texts.ts';
 import type { CliCommand } from '../command.ts';
@@ -94,7 +94,7 @@ async function printSums(shell: Shell, { call }: Operator, id: string): Promise<
     'what happens': (outcome: Outcome) => outcomeTexts[outcome],
   };
   if (rows.length > 0) printRows(shell, rows, columns);
-  const changed = Object.entries(fields).map(([field, count]) => `${fieldName(field, names)} ${count}`);
+  const changed = Object.entries(fields).map(([field, count]) => countedField(String(count), field, names));
   if (changed.length > 0)
     shell.print(escapeLine(`Fields of existing travelers that change: ${changed.join(', ')}.`));
   if (people.unplanned > 0)

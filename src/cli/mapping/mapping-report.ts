@@ -1,8 +1,8 @@
+import { fieldLabel, shownText } from '../../model/value-texts.ts';
 import type { mappingChangeOperations } from '../../operations/mappings/mapping-changes.ts';
 import type { mappingOperations } from '../../operations/mappings/mappings.ts';
 import type { OperationOutput } from '../../operations/operation.ts';
 import { effectSentence, effectTexts } from '../../provisioning/mapping-changes/mapping-texts.ts';
-import { fieldLabel, valueText } from '../../provisioning/mapping-changes/value-texts.ts';
 import { countText, escapeLine, formatTable } from '../terminal/output.ts';
 
 type Preview = OperationOutput<typeof mappingChangeOperations.previewMapping>;
@@ -54,12 +54,12 @@ function exampleText(
   names: Preview['names'],
 ): string {
   const findingText = (mark: string, { field, code, value, reason }: Finding) =>
-    `  ${mark} ${fieldLabel(field, names)}${value === undefined ? '' : ` ${valueText(value, names)}`}: ${reason} [${code}]`;
+    `  ${mark} ${fieldLabel(field, names)}${value === undefined ? '' : ` ${shownText(value, names)}`}: ${reason} [${code}]`;
   return [
     `${userName}${outcomes[outcome]}`,
     ...changes.map(({ field, before, after, isAgain }) => {
-      const change = isAgain ? 'sent again' : `${valueText(before, names)} →`;
-      return `  ${fieldLabel(field, names)}: ${change} ${valueText(after, names)}`;
+      const change = isAgain ? 'sent again' : `${shownText(before, names)} →`;
+      return `  ${fieldLabel(field, names)}: ${change} ${shownText(after, names)}`;
     }),
     ...findings.comes.map((finding) => findingText('+', finding)),
     ...findings.goes.map((finding) => findingText('-', finding)),

@@ -1,8 +1,8 @@
+import { fieldLabel, valueText } from '../../model/value-texts.ts';
 import type { OperationOutput } from '../../operations/operation.ts';
 import { personOperations } from '../../operations/people/person.ts';
 import {
   decidingRules,
-  fieldName,
   idpValue,
   originTexts,
   referenceTexts,
@@ -10,7 +10,6 @@ import {
   standingTexts,
   statusWord,
   UNMANAGED_TEXT,
-  valueText,
 } from '../../provisioning/people/person-texts.ts';
 import type { CliCommand } from '../command.ts';
 import { type Operator, withOperations } from '../operations.ts';
@@ -91,7 +90,7 @@ function findingsText({ findings, names }: Explained): string {
     const about = value === undefined ? '' : ` ${shown(value, names)}`;
     const path = mappingPath === undefined ? '' : ` (mapping: ${mappingPath})`;
     return [
-      `  ${escapeLine(fieldName(field, names))}${about}: ${escapeLine(reason)} [${code}]${path}`,
+      `  ${escapeLine(fieldLabel(field, names))}${about}: ${escapeLine(reason)} [${code}]${path}`,
       `    → ${escapeLine(remedy)}`,
     ];
   });
@@ -111,7 +110,7 @@ const nothing = 'nothing';
 /** A field with its rule if nothing is wrong with it, otherwise with a line for each value. */
 function fieldText(field: Field, names: Names): string {
   const { standing } = field;
-  const name = escapeLine(fieldName(field.field, names));
+  const name = escapeLine(fieldLabel(field.field, names));
   const observed = shown(field.observed, names);
   if (standing === 'foreign') return `  ${name}: ${observed} (${standingTexts[standing]})`;
   const isTold = standing === 'same' ? isToldOfSame : isToldOfOthers;

@@ -116,7 +116,7 @@ export const shadowOperations = {
     async ({ params: { id } }, deps) => {
       const shadow = await readShadow(deps, id);
       const lookups = (await deps.store.rules.find(id))?.lookups;
-      const names = lookups ? namesById(lookups) : new Map<string, string>();
+      const names = lookups ? Object.fromEntries(namesById(lookups)) : {};
       return shadowRowPages(deps.store.shadowPlans.findPage, shadow, names);
     },
   ),

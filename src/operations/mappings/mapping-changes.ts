@@ -55,8 +55,6 @@ const finding = z
   .object(findingMembers)
   .meta({ id: 'PreviewedFinding', description: 'A value that would not be set on the traveler, and why' });
 
-export type PreviewedFinding = z.input<typeof finding>;
-
 const traceEntry = z
   .object({ field: z.string(), ...ruleMembers })
   .meta({ id: 'PreviewedRule', description: 'The effect of one rule on one field' });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { holdCauses, identityStates } from '../../model/identity.ts';
 import { type ListedPerson, type PeopleFilter, peopleSorts } from '../../model/people.ts';
+import { usedNames } from '../../provisioning/people/explain-fields.ts';
 import { findPeople } from '../../provisioning/people/explain-person.ts';
 import { countFindingValues, findingValueColumns } from '../../provisioning/people/finding-values.ts';
 import { listPeople, peopleColumns, toListedPerson } from '../../provisioning/people/people.ts';
@@ -131,6 +132,7 @@ export const peopleOperations = {
       query: findingQuery,
       result: z.object({
         values: z.array(findingValue),
+        names: z.record(z.string(), z.string()).describe('The names of ids in fields and values'),
         isCut: z
           .boolean()
           .describe(
@@ -253,8 +255,22 @@ async function listFindingValues(query: FindingFilters, deps: OperationDeps) {
       yield people;
     }
   }
-  const values = await countFindingValues(firstPages(), query.finding);
-  return { values: values.slice(0, MAX_FINDING_VALUES), isCut: isCut || values.length > MAX_FINDING_VALUES };
+  const all = await countFindingValues(firstPages(), query.finding);
+  const values = all.slice(0, MAX_FINDING_VALUES);
+  return {
+    ...{ values, names: await readNames(values, query, deps) },
+    isCut: isCut || all.length > MAX_FINDING_VALUES,
+  };
+}
+
+async function readNames(
+  shown: object,
+  { connection }: FindingFilters,
+  deps: OperationDeps,
+): Promise<Record<string, string>> {
+  const ids = chosenConnections(deps, connection);
+  const rules = await Promise.all(ids.map((id) => deps.store.rules.find(id)));
+  return Object.assign({}, ...rules.map((one) => (one?.lookups ? usedNames(shown, one.lookups) : {})));
 }
 
 async function downloadFindingValues(query: FindingFilters, deps: OperationDeps) {

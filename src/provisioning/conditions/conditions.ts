@@ -144,7 +144,7 @@ function outageCondition(fact: LocalFact, { summaries, now }: ConditionFacts, of
 }
 
 const holdReasons: Record<HoldCause, string> = {
-  safetyValve: 'more people leave at once than the safety valve lets pass',
+  safetyValve: 'many people left at once',
   guarded: 'the travelers administer the travel service',
   neverProvisioned: 'the identity provider has deleted people whom it had never sent',
 };

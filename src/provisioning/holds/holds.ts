@@ -36,7 +36,7 @@ export const causeTexts = {
 } satisfies Record<HoldCause, CauseText>;
 
 function safetyValveText(valve: Policies['safetyValve']): string {
-  if (!valve) return 'too many people left at once; the safety valve is switched off by now';
+  if (!valve) return 'many people left at once; by now the connection has no limit';
   const { share, minimum, windowMs } = valve;
   const percent = Math.round(share * 1_000) / 10;
   return `more people left within ${countText(windowMs / 60_000, 'minute', 'minutes')} than ${minimum} or ${percent} % of the active ones`;

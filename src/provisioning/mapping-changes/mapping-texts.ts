@@ -1,6 +1,6 @@
 import { numberText, peopleText } from '../../model/texts.ts';
+import { countedField, fieldLabel } from '../../model/value-texts.ts';
 import type { MappingPreview } from './preview-mapping.ts';
-import { countedField, fieldLabel } from './value-texts.ts';
 
 // The words in which the page and the commands tell what a mapping would change. The page has this file, too.
 

@@ -1,5 +1,5 @@
 import type { Connection } from '../../model/connection.ts';
-import { type Identity, isLive, newIdentity } from '../../model/identity.ts';
+import { type Identity, isLive, newIdentity, userNameOf } from '../../model/identity.ts';
 import type { Runtime } from '../../model/runtime-ports.ts';
 import type {
   Finding,
@@ -37,7 +37,7 @@ export interface PersonPreview {
   fallbackEmail: string | undefined;
   /** Whether the person is in the scope of the mapping. */
   scope: ScopeVerdict;
-  /** The names of custom fields by key, and of the resources that the values contain by id. */
+  /** The names of custom fields by key, and of the resources and managers that the values contain by id. */
   names: Record<string, string>;
 }
 
@@ -61,8 +61,30 @@ export async function previewPerson(
   return {
     userName: String(identity.desired.userName),
     ...{ fields, trace, findings, fallbackEmail, scope },
-    names: { ...fieldNames(inForce.lookups), ...usedNames({ fields, trace, findings }, inForce.lookups) },
+    names: {
+      ...fieldNames(inForce.lookups),
+      ...usedNames({ fields, trace, findings }, inForce.lookups),
+      ...(await readManagerNames(deps, identity, fields)),
+    },
   };
+}
+
+/** The userNames of the managers, by the ids of their travelers and by their own. */
+async function readManagerNames(
+  { identities }: StoreReadDeps,
+  { connection }: Identity,
+  fields: PreviewedField[],
+): Promise<Record<string, string>> {
+  const { value, inForce } = fields.find(({ field }) => field === 'managerId') ?? {};
+  const travelIds = [value, inForce].filter((one) => typeof one === 'string');
+  const found = await Promise.all(
+    travelIds.map((travelId) => identities.find(connection, { by: 'travelId', value: travelId })),
+  );
+  const names = found.flat().flatMap((manager) => {
+    const name = userNameOf(manager);
+    return [[manager.travelId ?? manager.id, name] as const, [manager.id, name] as const];
+  });
+  return Object.fromEntries(names);
 }
 
 function compareFields(present: Translation, next: Translation): PreviewedField[] {

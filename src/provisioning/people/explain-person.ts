@@ -136,13 +136,13 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
   };
 }
 
-/** The names of lookups, and of managers by the ids of their travelers. */
+/** The names of lookups, and of managers by the ids of their travelers and by their own. */
 function namesIn(
   fields: ExplainedField[],
   { lookups, references }: Pick<ExplanationContext, 'lookups' | 'references'>,
 ): Record<string, string> {
-  const managers = references.flatMap(({ travelId, userName }) =>
-    travelId === undefined || userName === undefined ? [] : [[travelId, userName] as const],
+  const managers = references.flatMap(({ id, travelId, userName }) =>
+    userName === undefined ? [] : [id, travelId].flatMap((one) => (one ? [[one, userName] as const] : [])),
   );
   return { ...(lookups ? usedNames(fields, lookups) : {}), ...Object.fromEntries(managers) };
 }

@@ -1,3 +1,4 @@
+import { planCodes } from '../../model/findings.ts';
 import { findingValueText, type ListedPerson } from '../../model/people.ts';
 import type { Finding } from '../../model/translation.ts';
 
@@ -39,7 +40,10 @@ interface Kind {
   rest?: FindingValue;
 }
 
-/** Counts people by the codes, fields and values of their findings, the most frequent first; with `code`, only findings of that code. */
+/**
+ * Counts people by the codes, fields and values of their findings, the most frequent first; with `code`, only findings of that code. Plans of
+ * shadow mode count only if they are asked for.
+ */
 export async function countFindingValues(
   pages: AsyncIterable<ListedPerson[]>,
   code?: string,
@@ -47,7 +51,9 @@ export async function countFindingValues(
   const kinds = new Map<string, Kind>();
   for await (const people of pages)
     for (const person of people) {
-      const found = person.findings.filter((one) => (code ?? one.code) === one.code);
+      const found = person.findings.filter((one) =>
+        code === undefined ? !planCodes.has(one.code) : one.code === code,
+      );
       // A person with two findings of one value counts once.
       for (const value of new Set(found.map((finding) => findOrAddValue(kinds, person, finding))))
         value.people += 1;

@@ -95,30 +95,18 @@ export const standingTexts = {
 /** The origins of rules. */
 export const originTexts = {
   file: 'mapping',
-  collection: 'scimUserMapping',
+  collection: 'travel service',
   default: 'default rule',
 } satisfies Record<TraceEntry['origin'], string>;
 
-/** The names of ids. */
-type Names = Readonly<Record<string, string>>;
-
-/** Returns the name of a field: that of a custom field, or the key. */
-export function fieldName(field: string, names: Names): string {
-  if (field === '*') return 'all fields';
-  const id = field.startsWith('customFields.') ? field.slice('customFields.'.length) : undefined;
-  return id === undefined ? field : (names[id] ?? field);
-}
-
-/** Returns a value in one line. Names stand for the ids of resources and options. Empty for no value. */
-export function valueText(value: unknown, names: Names): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return names[value] ?? value;
-  if (Array.isArray(value)) return value.map((one) => valueText(one, names)).join(', ');
-  if (typeof value !== 'object') return String(value);
-  const { customFieldOptionId, data }: { customFieldOptionId?: unknown; data?: unknown } = value;
-  const shown = customFieldOptionId ?? data;
-  return shown === undefined ? JSON.stringify(value) : valueText(shown, names);
-}
+/** The outcomes of a rule. */
+export const outcomeTexts = {
+  set: 'set',
+  absent: 'no value',
+  unresolved: 'not known yet',
+  kept: 'what was there stays',
+  skipped: 'not used',
+} satisfies Record<TraceEntry['outcome'], string>;
 
 /** The members of a rule that was applied which the texts describe. */
 type AppliedRule = Pick<TraceEntry, 'outcome'> &
@@ -136,7 +124,7 @@ export function ruleDetails({ when, group, read, outcome, reason }: AppliedRule)
     ...(read === undefined ? [] : [`read from ${read}`]),
     ...(when === undefined ? [] : [`when ${when}`]),
     ...(group === undefined ? [] : [`as a member of ${group}`]),
-    ...(outcome === 'set' ? [] : [outcome]),
+    ...(outcome === 'set' ? [] : [outcomeTexts[outcome]]),
     ...(reason === undefined ? [] : [reason]),
   ].join(', ');
 }

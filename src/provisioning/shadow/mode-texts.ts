@@ -7,7 +7,7 @@ export const modeTexts = {
   live: {
     does: 'What the identity provider states is carried out.',
     change:
-      'What the identity provider states is carried out, also what was planned until now. The travelers of these people are read again first, and the safety valve applies.',
+      'What the identity provider states is carried out, also what was planned until now. The travelers of these people are read again first, and many departures at once wait for an admin.',
   },
   shadow: {
     does: 'Everything is planned and reported, and nothing is sent to the travel API.',

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { shadowCalls } from '../../model/findings.ts';
+import { planCodes } from '../../model/findings.ts';
 import { type Identity, isLive, type ShadowPlan, userNameOf } from '../../model/identity.ts';
 import { displayNameOf, type PersonPlace } from '../../model/people.ts';
 import type { FieldKey, Finding } from '../../model/translation.ts';
+import { fieldLabel, valueText } from '../../model/value-texts.ts';
 import type { Json } from '../../schema/resource.ts';
 import { isActive } from '../../schema/resource.ts';
 import type { Shadow } from '../../store/connection-modes.ts';
@@ -87,8 +88,6 @@ export function toShadowPerson(identity: Identity, shadow: Shadow): ShadowPerson
   };
 }
 
-const planCodes = new Set<string>(Object.values(shadowCalls).map(({ code }) => code));
-
 function outcomeOf(identity: Identity, plan: ShadowPlan | undefined, { generation }: Shadow): ShadowOutcome {
   const { claimed, state, travelId, desired, rulesGeneration } = identity;
   if (!claimed) return 'notSent';
@@ -171,7 +170,7 @@ export interface ShadowRow extends Omit<ShadowPerson, 'fields' | 'findings'> {
 }
 
 /** The names of resources, custom fields and options of the travel service, by their ids. */
-type Names = ReadonlyMap<string, string>;
+type Names = Partial<Record<string, string>>;
 
 /** Returns the rows of a person, with names in place of ids. */
 function shadowRows({ fields, findings, ...person }: ShadowPerson, names: Names): ShadowRow[] {
@@ -179,7 +178,7 @@ function shadowRows({ fields, findings, ...person }: ShadowPerson, names: Names)
   if (fields.length === 0) return [row];
   return fields.map(({ field, before, after }) => ({
     ...row,
-    ...{ field: fieldName(field, names), before: toText(before, names), after: toText(after, names) },
+    ...{ field: fieldLabel(field, names), before: valueText(before, names), after: valueText(after, names) },
   }));
 }
 
@@ -206,19 +205,3 @@ export const shadowColumns = {
   after: ({ after }: ShadowRow) => after,
   findings: ({ findings }: ShadowRow) => findings,
 };
-
-/** Returns the name of a field: that of a custom field, or the key. */
-export function fieldName(field: FieldKey, names: Names): string {
-  const id = field.startsWith('customFields.') ? field.slice('customFields.'.length) : undefined;
-  return (id === undefined ? undefined : names.get(id)) ?? field;
-}
-
-function toText(value: Json | undefined, names: Names): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return names.get(value) ?? value;
-  if (Array.isArray(value)) return value.map((one) => toText(one, names)).join(', ');
-  if (typeof value !== 'object') return String(value);
-  const { customFieldOptionId, data, travelerOf } = value;
-  if (travelerOf !== undefined) return `the traveler of ${toText(travelerOf, names)}`;
-  return toText(customFieldOptionId ?? data ?? JSON.stringify(value), names);
-}

@@ -18,7 +18,7 @@ export const outcomeTexts = {
 
 /** Says how many plans have changed since the report. */
 export function changedText(changed: number): string {
-  return `${countText(changed, 'plan has', 'plans have')} changed since the report, or people were added or removed. These changes are not approved: the safety valve applies to them.`;
+  return `${countText(changed, 'plan has', 'plans have')} changed since the report, or people were added or removed. These changes are not approved: departures among them wait for an admin if they are many.`;
 }
 
 /** Says what going live has done. */
@@ -26,8 +26,10 @@ export function liveText(
   connection: string,
   { approved, changed }: { approved: number; changed: number },
 ): string {
-  const counted = `${countText(approved, 'change', 'changes')} that the safety valve counts ${approved === 1 ? 'was' : 'were'} approved as planned`;
+  const counted = `${countText(approved, 'departure was', 'departures were')} approved as planned`;
   const others =
-    changed === 0 ? '' : `, and it applies to ${countText(changed, 'plan', 'plans')} changed since`;
+    changed === 0
+      ? ''
+      : `, and ${countText(changed, 'plan has', 'plans have')} changed since, whose departures wait for an admin if they are many`;
   return `${connection} is live: ${counted}${others}.`;
 }

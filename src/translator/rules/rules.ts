@@ -25,12 +25,12 @@ import {
   type TemplatePart,
   undeclaredName,
 } from '../mapping/rule-syntax.ts';
+import { transformText } from '../values/transform-text.ts';
 import {
   type CompiledTransforms,
   compileMapPlace,
   compileTransforms,
   constantsOf,
-  describeTransform,
   isDefault,
   joinOf,
 } from '../values/transforms.ts';
@@ -301,7 +301,7 @@ function inputOf(
 const MAX_RULE_TEXT = 1_000;
 
 function ruleText(row: Row): string {
-  const text = [inputText(row), ...(row.transforms ?? []).map(describeTransform)].join(' | ');
+  const text = [inputText(row), ...(row.transforms ?? []).map(transformText)].join(' | ');
   if (text.length <= MAX_RULE_TEXT) return text;
   // PostgreSQL stores no half of a surrogate pair.
   return `${text.slice(0, MAX_RULE_TEXT).replace(/[\uD800-\uDBFF]$/, '')}…`;

@@ -189,11 +189,6 @@ function stepOf(
   return optionTransforms.map(map ?? {}, path);
 }
 
-/** Formats a transform for a trace. */
-export function describeTransform(transform: Transform): string {
-  return typeof transform === 'string' ? transform : JSON.stringify(transform);
-}
-
 /** Makes a transform of texts a transform of results. A text that comes from the mapping keeps its mapping path. */
 function onText(step: Step): (state: State) => State[] {
   return (state) => {

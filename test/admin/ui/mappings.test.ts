@@ -6,14 +6,14 @@ import {
   membersAt,
   transformKinds,
   valuesAt,
-} from '../../../src/admin/ui/views/mappings/completion.ts';
-import { cursorAt, findPlace, parsePath } from '../../../src/admin/ui/views/mappings/json-place.ts';
+} from '../../../src/admin/ui/views/mappings/editor/completion.ts';
+import { cursorAt, findPlace, parsePath } from '../../../src/admin/ui/views/mappings/editor/json-place.ts';
 import {
   findLinkedRule,
   isLinkedRule,
   readLinkedRule,
   ruleHref,
-} from '../../../src/admin/ui/views/mappings/links.ts';
+} from '../../../src/admin/ui/views/mappings/rules/links.ts';
 import {
   convertInput,
   inputOf,
@@ -22,14 +22,14 @@ import {
   whomText,
   writtenInput,
   writtenWhom,
-} from '../../../src/admin/ui/views/mappings/rule-words.ts';
+} from '../../../src/admin/ui/views/mappings/rules/rule-words.ts';
 import {
   fieldOf,
   newTransform,
   parseRules,
   readTransform,
   withOption,
-} from '../../../src/admin/ui/views/mappings/rules.ts';
+} from '../../../src/admin/ui/views/mappings/rules/rules.ts';
 import type { OtherRule } from '../../../src/operations/mappings/mappings.ts';
 
 const text = `{

@@ -6,37 +6,36 @@ import {
   reasonText,
   travelValue,
 } from '../../../src/admin/ui/views/people/texts.ts';
+import { fieldLabel, shownText, valueText } from '../../../src/model/value-texts.ts';
 import type { Person } from '../../../src/operations/people/people.ts';
 import type { PersonExplanation } from '../../../src/operations/people/person.ts';
-import {
-  decidingRules,
-  fieldName,
-  idpValue,
-  valueText,
-} from '../../../src/provisioning/people/person-texts.ts';
+import { decidingRules, idpValue } from '../../../src/provisioning/people/person-texts.ts';
 
 const names = { cf1: 'Department', cc1: 'R&D Paris' };
 
 test.each([
   ['grace@corp.example', 'grace@corp.example'],
   ['cc1', 'R&D Paris'],
-  [true, 'true'],
+  [true, 'yes'],
+  [12, '12'],
   [['a', 'cc1'], 'a, R&D Paris'],
   [[{ data: 'Research' }, { customFieldOptionId: 'cc1' }], 'Research, R&D Paris'],
   [{ street: 'Rue 1' }, '{"street":"Rue 1"}'],
+  [{ travelerOf: 'cc1' }, 'the traveler of R&D Paris'],
   [undefined, ''],
   [null, ''],
 ])('the value %j is shown as %j', (value, text) => {
   expect(valueText(value, names)).toBe(text);
+  expect(shownText(value, names)).toBe(text || 'nothing');
 });
 
 test.each([
   ['customFields.cf1', 'Department'],
   ['customFields.cf2', 'customFields.cf2'],
-  ['address.city', 'address.city'],
-  ['*', 'all fields'],
+  ['address.city', 'City'],
+  ['*', 'All fields'],
 ])('the field %s is named %s', (field, name) => {
-  expect(fieldName(field, names)).toBe(name);
+  expect(fieldLabel(field, names)).toBe(name);
 });
 
 test.each([

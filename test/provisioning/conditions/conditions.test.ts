@@ -86,7 +86,7 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
       proposedRules: [{ connection: 'okta', since: NOW }],
     },
     [
-      'warning hold (safetyValve): Changes of 1 person are held: more people leave at once than the safety valve lets pass.',
+      'warning hold (safetyValve): Changes of 1 person are held: many people left at once.',
       'warning proposedRules: Other rules wait for an admin, because they would change more than 100 people; the rules in force stay so.',
     ],
   ],

@@ -173,6 +173,7 @@ export function revokeColumn({
 }): Column<{ id: string; name: string }> {
   return {
     label,
+    isAction: true,
     cell: ({ id, name }) => (
       <ConfirmButton
         label="Revoke…"

@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { fieldLabel } from '../../../provisioning/mapping-changes/value-texts.ts';
+import { fieldLabel } from '../../../model/value-texts.ts';
 import { Breakable } from './text.tsx';
 
 /** A field as people say it, with its key. `names` are those of custom fields. */

@@ -13,9 +13,8 @@ import { useDebouncedCallback } from '@mantine/hooks';
 import { IconFilter, IconX } from '@tabler/icons-react';
 import { type CSSProperties, type ReactNode, useEffect, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { useRead } from '../requests/queries.ts';
 import { useIsNarrow } from './narrow.ts';
-import { PersonBox } from './person-box.tsx';
+import { PersonBox, useNameOf } from './person-box.tsx';
 
 /** The filters of a list in a line; on a narrow screen behind a button. `count` is the number of those in use. */
 export function FilterPanel({ count, children }: { count: number; children: ReactNode }) {
@@ -174,11 +173,4 @@ export function PersonFilter({ person, style, onChange }: PersonFilterProps) {
       {text}
     </Button>
   );
-}
-
-/** The name of a person; undefined while it is read, and if there is no such person any more. */
-function useNameOf(person: string | undefined): string | undefined {
-  const { data } = useRead('findPeople', { text: person ?? '' }, { enabled: person !== undefined });
-  const found = data?.people.find(({ id }) => id === person);
-  return found && (found.name || found.userName);
 }

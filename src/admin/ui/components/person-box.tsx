@@ -10,6 +10,7 @@ import { Breakable } from './text.tsx';
 /** A field that finds ten people by a part of a name, address, employee number, id or value of a finding. */
 export function PersonBox({
   label,
+  connection,
   input: given,
   rightSection,
   style,
@@ -18,6 +19,8 @@ export function PersonBox({
   onUnknown,
 }: {
   label: string;
+  /** Only people of this connection. */
+  connection?: string;
   input?: RefObject<HTMLInputElement | null>;
   rightSection?: ReactNode;
   style?: CSSProperties;
@@ -30,7 +33,7 @@ export function PersonBox({
   const own = useRef<HTMLInputElement>(null);
   const input = given ?? own;
   const [typed, setTyped] = useState('');
-  const { people, isRead, data } = useMatches(typed);
+  const { people, isRead, data } = useMatches(typed, connection);
   const combobox = useCombobox({ onDropdownClose: () => combobox.resetSelectedOption() });
   // The key Enter opens the first match, which exists only after it has been rendered. Pressed before, it opens it then.
   const isEntered = useRef(false);
@@ -112,12 +115,13 @@ export function PersonBox({
 const ALL = 'all';
 
 /** The people who match a text, a moment after the last key stroke. */
-function useMatches(typed: string) {
+function useMatches(typed: string, connection: string | undefined) {
   const [text] = useDebouncedValue(typed.trim(), 150);
   const search = { enabled: text !== '', placeholderData: keepPreviousData };
   const { data, isFetched, isPlaceholderData } = useRead('findPeople', { text }, search);
   const isRead = isFetched && !isPlaceholderData && text === typed.trim();
-  return { data, isRead, people: text === '' ? [] : (data?.people ?? []) };
+  const found = data?.people.filter((one) => connection === undefined || one.connection === connection);
+  return { data, isRead, people: text === '' ? [] : (found ?? []) };
 }
 
 function addressOf({ connection, id }: Person): string {
@@ -143,4 +147,11 @@ function Match({ person }: { person: Person }) {
       )}
     </Combobox.Option>
   );
+}
+
+/** The name of a person; undefined while it is read, and if there is no such person any more. */
+export function useNameOf(person: string | undefined): string | undefined {
+  const { data } = useRead('findPeople', { text: person ?? '' }, { enabled: person !== undefined });
+  const found = data?.people.find(({ id }) => id === person);
+  return found && (found.name || found.userName);
 }

@@ -4,11 +4,15 @@ import type { InfiniteData, UseInfiniteQueryResult, UseQueryResult } from '@tans
 import type { ReactNode } from 'react';
 import { Loaded } from './loading.tsx';
 import { useIsNarrow } from './narrow.ts';
+import { Dim } from './text.tsx';
 
 /** A column of a table. */
 export interface Column<T> {
   label: string;
+  /** The content; nothing is shown as a dash, and left out of a card. */
   cell: (row: T) => ReactNode;
+  /** True for a column of buttons, which need no label in a card. */
+  isAction?: true;
   /** The share of the table's width, e.g. `20%`. Without one in any column the contents decide. */
   width?: string;
   /** The order of the rows by this column; without one they cannot be sorted by it. */
@@ -72,13 +76,23 @@ export function Rows<T>(props: TableProps<T> & { rows: T[] }) {
         {rows.map((row) => (
           <Table.Tr key={keyOf(row)} {...(isChosen?.(row) && chosenMarks)}>
             {columns.map((column) => (
-              <Table.Td key={column.label}>{column.cell(row)}</Table.Td>
+              <Table.Td key={column.label}>{cellOf(column, row)}</Table.Td>
             ))}
           </Table.Tr>
         ))}
       </Table.Tbody>
     </Table>
   );
+}
+
+/** The content of a cell of a table. */
+export function cellOf<T>({ cell, isAction }: Column<T>, row: T): ReactNode {
+  const content = cell(row);
+  return isNothing(content) && !isAction ? <Dim>–</Dim> : content;
+}
+
+function isNothing(content: ReactNode): boolean {
+  return content === undefined || content === null || content === false || content === '';
 }
 
 export function idOf(row: unknown): string {
@@ -127,14 +141,15 @@ export function CardContent<T>({ row, columns: [head, ...others] }: { row: T; co
       <Text size="md" component="div" fw={600}>
         {head?.cell(row)}
       </Text>
-      {others.map((column) => (
-        <Text key={column.label} component="div">
-          <Text span c="dimmed">
-            {column.label}:{' '}
+      {others.map(({ label, cell, isAction }) => {
+        const content = cell(row);
+        return isNothing(content) ? null : (
+          <Text key={label} component="div">
+            {!isAction && <Dim>{label}: </Dim>}
+            {content}
           </Text>
-          {column.cell(row)}
-        </Text>
-      ))}
+        );
+      })}
     </>
   );
 }

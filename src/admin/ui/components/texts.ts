@@ -3,6 +3,24 @@ export function toWords(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
+/** Returns the words for the code of a finding. */
+export function findingLabel(code: string): string {
+  return findingLabels[code] ?? toWords(code);
+}
+
+/** The codes whose words are not those of people. */
+const findingLabels: Partial<Record<string, string>> = {
+  safetyValve: 'many departures at once',
+  guarded: 'administers the travel service',
+  neverProvisioned: 'deleted, but never sent',
+  refusedByTravelApi: 'refused by the travel API',
+  shadowCreate: 'planned: a traveler is created',
+  shadowLink: 'planned: linked to a traveler',
+  shadowChange: 'planned: a change',
+  shadowReactivation: 'planned: activated again',
+  shadowDeparture: 'planned: archived or deleted',
+};
+
 /** A number with separators, e.g. `1,204`. */
 export function numberText(count: number): string {
   return count.toLocaleString('en');
@@ -91,6 +109,12 @@ export const shortUrns = {
 /** Returns SCIM paths with short names in place of URNs, e.g. `enterprise:costCenter`. */
 export function withShortUrns(text: string): string {
   return Object.entries(shortUrns).reduce((all, [name, urn]) => all.replaceAll(`${urn}:`, `${name}:`), text);
+}
+
+/** Returns a SCIM path with the URN in place of its short name. */
+export function withLongUrns(path: string): string {
+  const found = Object.entries(shortUrns).find(([name]) => path.startsWith(`${name}:`));
+  return found ? `${found[1]}${path.slice(found[0].length)}` : path;
 }
 
 /** Returns a duration, e.g. `3.2 ms` or `1.4 s`. */

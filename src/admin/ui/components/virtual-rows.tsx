@@ -5,7 +5,7 @@ import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 're
 import { TextFilter } from './filters.tsx';
 import { Loaded } from './loading.tsx';
 import { useIsNarrow } from './narrow.ts';
-import { CardContent, type Column, idOf, type Sorting, TableHead, type TableProps } from './rows.tsx';
+import { CardContent, type Column, cellOf, idOf, type Sorting, TableHead, type TableProps } from './rows.tsx';
 import { numberText } from './texts.ts';
 
 interface VirtualRowsProps<T> extends TableProps<T> {
@@ -105,7 +105,7 @@ function TableRow<T>({ row, columns }: { row: T; columns: Column<T>[] }) {
       {columns.map((column) => (
         <Table.Td key={column.label} py={0}>
           <Text component="div" lh={1.2} lineClamp={2}>
-            {column.cell(row)}
+            {cellOf(column, row)}
           </Text>
         </Table.Td>
       ))}
@@ -166,7 +166,7 @@ export function ScrolledRows<Page, Row>({
     <Loaded query={query} title={title}>
       {() => (
         <>
-          <VirtualRows {...table} rows={rows} onEnd={readMore} />
+          {rows.length > 0 && <VirtualRows {...table} rows={rows} onEnd={readMore} />}
           <Text c="dimmed" py="md" role="status">
             {query.hasNextPage ? 'Looking further…' : endOf(rows.length)}
           </Text>

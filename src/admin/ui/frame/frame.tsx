@@ -24,14 +24,17 @@ import { Dialog } from '../components/dialogs.tsx';
 import { LoadingView } from '../components/loading.tsx';
 import { useIsNarrow } from '../components/narrow.ts';
 import { PersonBox } from '../components/person-box.tsx';
+import { PlaceTabs } from '../components/view-head.tsx';
 import { signOut } from '../requests/session.ts';
-import { groups, type View, views } from '../views.tsx';
+import { groups, type Place, type View, views } from '../views.tsx';
 import { Mark } from './mark.tsx';
 
 /** Navigation, header and the view at the present address. */
 export function Frame({ session }: { session: Session }) {
   const isNarrow = useIsNarrow();
   const [isHelpOpen, setHelpOpen] = useState(false);
+  const here = usePresent();
+  const toTab = ({ path, label }: Place) => ({ href: path, label, isHere: path === here.path });
   useViewKeys();
   usePageKeys([['shift+?', () => setHelpOpen(true)]]);
   return (
@@ -47,7 +50,7 @@ export function Frame({ session }: { session: Session }) {
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Mark />
-          <PeopleSearch />
+          <PeopleSearch isNarrow={isNarrow} />
           <Group gap="xs" wrap="nowrap">
             <ColorSchemeButton />
             <SessionMenu session={session} onHelp={() => setHelpOpen(true)} />
@@ -65,14 +68,12 @@ export function Frame({ session }: { session: Session }) {
       )}
       <AppShell.Main id="view" tabIndex={-1}>
         <ErrorBoundary>
-          <PlaceTabs />
+          {here.places.length > 1 && <PlaceTabs places={here.places.map(toTab)} />}
           <Suspense fallback={<LoadingView />}>
             <Switch>
-              {views
-                .flatMap(({ places }) => places)
-                .map(({ path, content }) => (
-                  <Route key={path} path={path} component={content} nest />
-                ))}
+              {placesByPath.map(({ path, content }) => (
+                <Route key={path} path={path} component={content} nest />
+              ))}
               <Route path="/held/*?">
                 {(rest) => <Redirect to={`/decisions/${rest['*'] ?? ''}`} replace />}
               </Route>
@@ -153,31 +154,23 @@ function SideNavigation() {
   );
 }
 
+/** All places; one whose address begins with that of another comes before it. */
+const placesByPath = views
+  .flatMap(({ places }) => places)
+  .toSorted((one, other) => other.path.length - one.path.length);
+
+/** The present address, and the places of its view. */
+function usePresent(): { path: string | undefined; places: readonly Place[] } {
+  const [location] = useLocation();
+  const place = placesByPath.find(({ path }) => `${location}/`.startsWith(`${path}/`));
+  const view = views.find(({ places }) => places.some(({ path }) => path === place?.path));
+  return { path: place?.path, places: view?.places ?? [] };
+}
+
 /** Returns a function that says whether the present address is in a view. */
 function useIsActive(): (view: View) => boolean {
-  const [location] = useLocation();
-  return ({ places }) => places.some(({ path }) => isAt(location, path));
-}
-
-function isAt(location: string, path: string): boolean {
-  return `${location}/`.startsWith(`${path}/`);
-}
-
-/** Links to the places of the present view, if it has several. */
-function PlaceTabs() {
-  const [location] = useLocation();
-  const isActive = useIsActive();
-  const { places = [] } = views.find(isActive) ?? {};
-  if (places.length < 2) return null;
-  return (
-    <Group component="nav" aria-label="Places of the view" gap="lg" mb="md" className="place-tabs">
-      {places.map(({ path, label }) => (
-        <Link key={path} href={path} {...(isAt(location, path) && { 'aria-current': 'page' })}>
-          {label}
-        </Link>
-      ))}
-    </Group>
-  );
+  const { places: present } = usePresent();
+  return ({ places }) => places === present;
 }
 
 /** The views that are looked at most, and a menu with the others. */
@@ -330,7 +323,7 @@ function KeyHelp({ onClose }: { onClose: () => void }) {
 }
 
 /** Finds a person and opens the view of the person. The key `/` leads here. */
-function PeopleSearch() {
+function PeopleSearch({ isNarrow }: { isNarrow: boolean }) {
   const input = useRef<HTMLInputElement>(null);
   const [, navigate] = useLocation();
   const focus = () => input.current?.focus();
@@ -344,7 +337,7 @@ function PeopleSearch() {
       label="Search people"
       input={input}
       style={{ width: 320, maxWidth: '100%' }}
-      rightSection={<Kbd size="xs">/</Kbd>}
+      rightSection={!isNarrow && <Kbd size="xs">/</Kbd>}
       onChoose={({ connection, id }) => navigate(`/people/${connection}/${id}`)}
       onAll={(search) => navigate(`/people?${new URLSearchParams({ search })}`)}
     />

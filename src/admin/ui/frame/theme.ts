@@ -35,10 +35,14 @@ export const theme = createTheme({
     },
     Autocomplete: choices,
     MultiSelect: choices,
-    Select: choices,
+    // A choice is replaced by another one, and taken back only where there is a button for it.
+    Select: { ...choices, defaultProps: { ...choices.defaultProps, allowDeselect: false } },
     // The placeholder has the focus when the menu opens, and is no item of a menu. Without it the menu itself has the focus.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    Modal: { defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: {
+      defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' } },
+      styles: { title: { fontWeight: 600, overflowWrap: 'anywhere' } },
+    },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     // A header element outside of other sections is the banner of the page, which the frame has already.
     ModalHeader: { defaultProps: { role: 'presentation' } },

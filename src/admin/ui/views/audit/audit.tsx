@@ -95,7 +95,7 @@ const columns: Column<ListedAuditEntry>[] = [
   },
   { label: 'From', cell: ({ address }) => address },
   { label: 'What', cell: ({ action }) => <span style={{ whiteSpace: 'nowrap' }}>{toWords(action)}</span> },
-  { label: 'Details', cell: (entry) => <Details entry={entry} /> },
+  { label: 'Details', cell: detailsCell },
   { label: 'Outcome', cell: ({ status }) => <Outcome status={status} /> },
 ];
 
@@ -122,9 +122,10 @@ function Outcome({ status }: { status: number | undefined }) {
 }
 
 /** The details of an entry: facts by their names, and links to the changed people or mapping. */
-function Details({ entry }: { entry: ListedAuditEntry }) {
+function detailsCell(entry: ListedAuditEntry) {
   const facts = detailsOf(entry);
   const links = linksOf(entry);
+  if (facts.length + links.length === 0) return null;
   return (
     <Group component="ul" p={0} m={0} style={{ listStyle: 'none', gap: '2px 12px' }}>
       {facts.map(({ name, text }) => (

@@ -3,9 +3,11 @@ import type { ListedAuditEntry } from '../../../../operations/audit.ts';
 type Facts = Pick<ListedAuditEntry, 'action' | 'details' | 'people'>;
 
 /** The details of an entry as texts. Ids that are shown as links or have a name, and empty values, are left out. */
-export function detailsOf({ details, people }: Facts): { name: string; text: string }[] {
+export function detailsOf({ action, details, people }: Facts): { name: string; text: string }[] {
   const isLinked = (name: string) =>
-    name === 'decision' || (people.length > 0 && ['people', 'person', 'id', 'userName'].includes(name));
+    name === 'decision' ||
+    (people.length > 0 && ['people', 'person', 'id', 'userName'].includes(name)) ||
+    (action === 'changeTravelData' && ['path', 'id'].includes(name));
   const isNamed = (name: string) => name === 'id' && details['name'] !== undefined;
   return Object.entries(details)
     .filter(([name, value]) => !isLinked(name) && !isNamed(name) && value !== undefined && value !== null)
@@ -27,6 +29,7 @@ interface PageLink {
 
 /** The changed people, mapping or connection of an entry, or the list of the people of a decision. People who are gone are shown by the userName that they had, or by their id. */
 export function linksOf({ action, details, people }: Facts): PageLink[] {
+  if (action === 'changeTravelData') return [travelLink(details)];
   const connection = textOf(details['connection']);
   if (connection === undefined) return [];
   if (/Mapping/.test(action)) return [mappingLink(connection, details)];
@@ -44,6 +47,13 @@ function mappingLink(connection: string, { version }: Facts['details']): PageLin
   return typeof version === 'number'
     ? { href: `${mapping}&version=${version}`, label: `the change of version ${version}` }
     : { href: mapping, label: `mapping of ${connection}` };
+}
+
+/** A changed resource of the travel service, or its list if it was not made. */
+function travelLink({ path, id }: Facts['details']): PageLink {
+  const at = String(path).replace(/\/(?:test|secret|redeliver)$/, '');
+  const place = typeof id === 'string' && !at.includes(id) ? `${at}/${id}` : at;
+  return { href: `/travel-data${place}`, label: place.slice(1) };
 }
 
 /** A decision about more people than the entry names leads to their list. */

@@ -152,7 +152,6 @@ export function AddConnection({ onClose }: { onClose: () => void }) {
         ]}
         value={isEmbedded ? 'embedded' : 'other'}
         onChange={(chosen) => setKind(chosen ?? undefined)}
-        allowDeselect={false}
       />
       {!isEmbedded && (
         <>
@@ -167,7 +166,6 @@ export function AddConnection({ onClose }: { onClose: () => void }) {
             data={['jetbridge', 'generic-rest']}
             value={api.profile}
             onChange={(profile) => setApi({ ...api, profile: profile ?? api.profile })}
-            allowDeselect={false}
           />
         </>
       )}
@@ -177,7 +175,6 @@ export function AddConnection({ onClose }: { onClose: () => void }) {
         data={modes}
         value={mode}
         onChange={(chosen) => setMode(chosen ?? mode)}
-        allowDeselect={false}
       />
     </FormDialog>
   );

@@ -11,7 +11,7 @@ import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton, DialogButton, FormDialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, Section, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, Section } from '../../components/text.tsx';
 import { countText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { call } from '../../requests/api.ts';
@@ -26,9 +26,9 @@ export function ConnectionView({ id, connection }: { id: string; connection: Con
   const canChange = useIsAdmin();
   return (
     <>
-      <ViewLink href="/">← Connections</ViewLink>
       <ViewHead
         title={`Connection ${id}`}
+        back={{ href: '/', label: 'Connections' }}
         actions={canChange && details.data?.source === 'database' && <RemoveButton id={id} />}
       >
         {connection && (
@@ -101,13 +101,24 @@ const sourceTexts: Record<ConnectionDetails['source'], string> = {
     'This connection was added on this page. Its policies can be changed here, and take effect at once; its travel API stays.',
 };
 
+/** The policies as people say them. */
+const policyNames: Partial<Record<string, string>> = {
+  deprovision: 'Deleted users',
+  drift: 'Changes in the travel service',
+  safetyValve: 'Many departures at once',
+};
+
 const policyColumns: Column<Policy>[] = [
   {
     label: 'Policy',
     width: '18%',
     cell: ({ name, value }) => (
       <>
-        <b>{name}</b> <Code>{typeof value === 'object' ? 'set' : String(value)}</Code>
+        <Text fw={500}>{policyNames[name] ?? name}</Text>
+        <Dim size="xs">
+          {name}
+          {typeof value === 'object' ? '' : `: ${value}`}
+        </Dim>
       </>
     ),
   },
@@ -137,6 +148,7 @@ const policyColumns: Column<Policy>[] = [
 function changeColumn(connection: string): Column<Policy> {
   return {
     label: 'Action',
+    isAction: true,
     width: '10%',
     cell: (policy) => (
       <DialogButton label="Change…" name={`Change ${policy.name}`} size="compact-xs">
@@ -224,7 +236,7 @@ export function PolicyForm({ connection, policy, onClose }: PolicyFormProps) {
   });
   return (
     <FormDialog
-      title={`Change ${name} of ${connection}`}
+      title={`${policyNames[name] ?? name} of ${connection}`}
       action="Put it in force"
       size="lg"
       change={change}
@@ -253,7 +265,7 @@ export function PolicyForm({ connection, policy, onClose }: PolicyFormProps) {
 
 const defaultValve = { share: 0.05, minimum: 20, windowMinutes: 60 };
 
-/** The numbers of the safety valve; false without one. */
+/** The numbers of the limit for departures; false without one. */
 function ValveFields({ value, onChange }: { value: unknown; onChange: (value: unknown) => void }) {
   const valve: typeof defaultValve = { ...defaultValve, ...Object(value) };
   const isOn = value !== false;

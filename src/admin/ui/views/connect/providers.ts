@@ -147,7 +147,7 @@ export const providers: Record<ProviderKey, Provider> = {
       },
       {
         title: 'People who exist already',
-        text: 'The people of the travel service are listed. When a client deletes somebody whom it has never sent, the traveler stays until an admin decides, under Held.',
+        text: 'The people of the travel service are listed. When a client deletes somebody whom it has never sent, the traveler stays until an admin decides, under Decisions.',
         fields: [],
       },
     ],

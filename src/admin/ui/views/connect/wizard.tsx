@@ -1,5 +1,4 @@
 import {
-  Alert,
   Button,
   Grid,
   Group,
@@ -15,7 +14,7 @@ import { type ReactNode, useState } from 'react';
 import { Copyable } from '../../components/buttons.tsx';
 import { submits } from '../../components/dialogs.tsx';
 import { Failure } from '../../components/loading.tsx';
-import { ViewLink } from '../../components/text.tsx';
+import { PathCode } from '../../components/text.tsx';
 import { toChoices } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { call, type Result } from '../../requests/api.ts';
@@ -45,8 +44,10 @@ export function Wizard({
   const forget = () => setCreated(undefined);
   return (
     <>
-      <ViewLink href="/">← Connections</ViewLink>
-      <ViewHead title={`Connect ${providerKey === 'other' ? 'an identity provider' : provider.label}`}>
+      <ViewHead
+        title={`Connect ${providerKey === 'other' ? 'an identity provider' : provider.label}`}
+        back={{ href: '/', label: 'Connections' }}
+      >
         Go through the screens of its console, paste the values, and see the test call arrive.
       </ViewHead>
       <Grid gap="md">
@@ -58,7 +59,6 @@ export function Wizard({
                 label="Connection"
                 data={connections.map((connection) => connection.id)}
                 value={id}
-                allowDeselect={false}
                 onChange={(chosen) => {
                   setId(chosen ?? id);
                   forget();
@@ -101,10 +101,13 @@ const methods = toChoices({ token: 'Bearer token', client: 'OAuth client' });
 
 function NotReachable({ url }: { url: string }) {
   return (
-    <Alert color="yellow" title="⚠ This address works on this machine or network only">
-      Identity providers in the cloud need https and a public host name, not {url}. Set PUBLIC_URL, with a
-      certificate of a public authority.
-    </Alert>
+    <Paper className="note" withBorder>
+      <Text fw={500}>⚠ This address works on this machine or network only</Text>
+      <Text>
+        Identity providers in the cloud need https and a public host name, not <PathCode text={url} />. Set
+        PUBLIC_URL, with a certificate of a public authority.
+      </Text>
+    </Paper>
   );
 }
 
@@ -139,7 +142,7 @@ function ScreenCard({ screen: { title, text, fields }, number, created, children
       </Stack>
       {first && created && (
         <Text mt="xs" fw={600}>
-          ⚠ The secret is shown only now: paste it before you leave this page.
+          ⚠ It is shown only now: paste it before you leave this page.
         </Text>
       )}
       {first && !created && (
@@ -196,7 +199,6 @@ export function CreateCredential({ connection, method, suggestedName, onCreated 
             label="Expires"
             data={expiries}
             value={days}
-            allowDeselect={false}
             onChange={(chosen) => setDays(chosen ?? '0')}
           />
         )}

@@ -1,13 +1,13 @@
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import type { HoldGroup } from '../../../../operations/holds/holds.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { Loaded } from '../../components/loading.tsx';
-import { personHref, ViewLink } from '../../components/text.tsx';
+import { personHref } from '../../components/text.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import type { Result } from '../../requests/api.ts';
-import { ProposedPanel } from '../mappings/proposed.tsx';
+import { ProposedPanel } from '../mappings/changes/proposed.tsx';
 import { ConfirmDecision, type PlannedDecision } from './decision.tsx';
 import { HeldGroup } from './group.tsx';
 import { DecisionView, OpenDecisions, type Outcome, OutcomeAlert } from './progress.tsx';
@@ -30,12 +30,7 @@ export function DecisionsView() {
           <Switch>
             <Route path="/made/:connection/:decision">{(address) => <DecisionView {...address} />}</Route>
             <Route path="/:connection/:cause">
-              {(address) => (
-                <>
-                  <ViewLink href="/">← Decisions</ViewLink>
-                  <Waiting {...onlyAt(data, address)} onDecide={plan} />
-                </>
-              )}
+              {(address) => <Waiting {...onlyAt(data, address)} onDecide={plan} isPart />}
             </Route>
             <Route>
               <Waiting {...data} onDecide={plan} />
@@ -63,13 +58,15 @@ function Waiting({
   groups,
   decisions,
   proposed,
+  isPart = false,
   onDecide,
-}: Holds & { onDecide: (planned: PlannedDecision) => void }) {
+}: Holds & { isPart?: boolean; onDecide: (planned: PlannedDecision) => void }) {
   const [, navigate] = useLocation();
   return (
     <>
       <ViewHead
         title="Decisions"
+        {...(isPart && { back: { href: '/', label: 'All decisions' } })}
         actions={groups.length > 0 && <DownloadButton operation="downloadHeldPeople" input={{}} />}
       >
         {groups.length + proposed.length === 0
@@ -79,12 +76,11 @@ function Waiting({
       <OpenDecisions decisions={decisions} />
       <Stack gap="xl">
         {proposed.map(({ connection }) => (
-          <div key={connection}>
-            <Text fw={600} mb="xs">
-              Rules of {connection}
-            </Text>
-            <ProposedPanel connection={connection} onPerson={(id) => navigate(personHref(connection, id))} />
-          </div>
+          <ProposedPanel
+            key={connection}
+            connection={connection}
+            onPerson={(id) => navigate(personHref(connection, id))}
+          />
         ))}
         {groups.map((group) => (
           <HeldGroup key={`${group.connection} ${group.cause}`} group={group} onDecide={onDecide} />

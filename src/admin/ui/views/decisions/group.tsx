@@ -76,6 +76,7 @@ export function HeldGroup({ group, onDecide }: HeldGroupProps) {
             ? [
                 {
                   label: 'Decide',
+                  isAction: true as const,
                   width: '20%',
                   cell: (person: ListedHeldPerson) => (
                     <DecideButtons

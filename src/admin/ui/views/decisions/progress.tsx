@@ -78,8 +78,7 @@ export function DecisionView({ connection, decision }: { connection: string; dec
   const [first] = pages.data?.pages ?? [];
   return (
     <>
-      <ViewLink href="/">← Decisions</ViewLink>
-      <ViewHead title={`Decision, ${connection}`}>
+      <ViewHead title={`Decision, ${connection}`} back={{ href: '/', label: 'Decisions' }}>
         The people whom the decision was about, unless a later one has replaced it.
       </ViewHead>
       {first && <Text mb="xs">{progressText(first)}</Text>}

@@ -22,18 +22,19 @@ import { ViewHead } from '../../components/view-head.tsx';
 import { call } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
-import { useDraft, useFaults } from './draft.ts';
-import { MappingEditor } from './editor.tsx';
-import { ApplyDialog, EffectLine, useEffectOfMapping } from './effect.tsx';
-import { FaultList } from './faults.tsx';
-import { findLinkedRule, isLinkedRule, type LinkedRule, readLinkedRule } from './links.ts';
-import { OtherRules } from './other-rules.tsx';
+import { ApplyDialog, EffectLine, useEffectOfMapping } from './changes/effect.tsx';
+import { type Applied, MappingProgress } from './changes/progress.tsx';
+import { ProposedNotice } from './changes/proposed.tsx';
+import { authorOf, originOf, Versions } from './changes/versions.tsx';
+import { useDraft, useFaults } from './editor/draft.ts';
+import { MappingEditor } from './editor/editor.tsx';
+import { FaultList } from './editor/faults.tsx';
 import { PersonPanel, useExamplePerson } from './person-panel.tsx';
-import { type Applied, MappingProgress } from './progress.tsx';
-import { ProposedNotice } from './proposed.tsx';
-import { parseRules } from './rules.ts';
-import { RulesTable } from './rules-table.tsx';
-import { authorOf, originOf, Versions } from './versions.tsx';
+import { useFieldNames } from './rules/field-names.ts';
+import { findLinkedRule, isLinkedRule, type LinkedRule, readLinkedRule } from './rules/links.ts';
+import { parseRules } from './rules/rules.ts';
+import { OtherRules } from './table/other-rules.tsx';
+import { RulesTable } from './table/rules-table.tsx';
 
 /** The mapping of a connection: edit it, see at once what it does, and put it in force. */
 export function MappingsView() {
@@ -171,11 +172,9 @@ function AllRules({
   ...editing
 }: Omit<Parameters<typeof RulesTable>[0], 'chosen' | 'fieldNames'> &
   Pick<ConnectionProps, 'connection' | 'linked'>) {
-  const { text, names, onChange } = editing;
+  const { text, onChange } = editing;
   const others = useRead('listOtherRules', { connection });
-  const fieldNames = Object.fromEntries(
-    (names?.customFields ?? []).map(({ id, name }) => [`customFields.${id}`, name]),
-  );
+  const fieldNames = useFieldNames(connection);
   const chosen = linked ? findLinkedRule(parseRules(text) ?? [], linked, fieldNames) : -1;
   return (
     <>
@@ -221,7 +220,6 @@ function Head(props: HeadProps) {
                 aria-label="Connection"
                 data={connections}
                 value={connection}
-                allowDeselect={false}
                 onChange={(id) => id && props.onConnection(id)}
               />
             )}

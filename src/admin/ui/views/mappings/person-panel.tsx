@@ -1,33 +1,20 @@
-import {
-  Alert,
-  Badge,
-  Box,
-  Group,
-  SegmentedControl,
-  Select,
-  Stack,
-  Table,
-  Text,
-  Textarea,
-  Title,
-} from '@mantine/core';
+import { Alert, Badge, Group, SegmentedControl, Stack, Text, Textarea, Title } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
-import type {
-  PreviewedField,
-  PreviewedFinding,
-  PreviewedRule,
-} from '../../../../operations/mappings/mapping-changes.ts';
-import type { Person } from '../../../../operations/people/people.ts';
-import { fieldLabel, valueText } from '../../../../provisioning/mapping-changes/value-texts.ts';
+import { fieldLabel, shownText } from '../../../../model/value-texts.ts';
+import type { PreviewedField, PreviewedRule } from '../../../../operations/mappings/mapping-changes.ts';
+import { originTexts } from '../../../../provisioning/people/person-texts.ts';
 import { FieldName } from '../../components/field-name.tsx';
+import { FindingNotes } from '../../components/finding-notes.tsx';
 import { Failure, LoadingView } from '../../components/loading.tsx';
-import { Breakable, ViewLink } from '../../components/text.tsx';
-import { parseObject, toChoices, withShortUrns } from '../../components/texts.ts';
-import { call, type Result } from '../../requests/api.ts';
+import { PersonBox, useNameOf } from '../../components/person-box.tsx';
+import { Rows } from '../../components/rows.tsx';
+import { Breakable, personHref, ViewLink } from '../../components/text.tsx';
+import { parseObject, toChoices } from '../../components/texts.ts';
+import type { Result } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
-import { whomText } from './rule-words.ts';
+import { appliedDetails, appliedText } from './rules/rule-words.ts';
 
 interface PanelProps {
   connection: string;
@@ -68,7 +55,7 @@ export function PersonPanel({ connection, text, person, isUnsent, onPerson }: Pa
         />
       </Group>
       {mode === 'stored' ? (
-        <PersonSelect {...{ connection, person, isUnsent, onPerson }} />
+        <PersonChoice {...{ connection, person, isUnsent, onPerson }} />
       ) : (
         <Textarea
           aria-label="SCIM user as JSON"
@@ -95,65 +82,35 @@ function parseUser(text: string): { user: Record<string, never> } | undefined {
   return user && { user: user as Record<string, never> }; // The service checks its members.
 }
 
-function PersonSelect({ connection, person, isUnsent, onPerson }: Omit<PanelProps, 'text'>) {
-  const [typed, setTyped] = useState('');
-  const [search] = useDebouncedValue(typed.trim(), 250);
-  const found = useQuery({
-    queryKey: ['mapping-people', connection, search],
-    queryFn: () => findPeople(connection, search),
-    placeholderData: keepPreviousData,
-  });
-  const chosen = useRead(
-    'explainPerson',
-    { connection, id: person ?? '' },
-    { enabled: person !== undefined },
-  );
-  const options = new Map((found.data ?? []).map(({ id, name, userName }) => [id, labelOf(name, userName)]));
-  if (person !== undefined && chosen.data)
-    options.set(person, labelOf(chosen.data.name, chosen.data.userName));
-  if (found.data?.length === 0 && search === '' && person === undefined)
-    return (
-      <Text c="dimmed">
-        No person has been provisioned yet. Paste a SCIM user, or{' '}
-        <ViewLink href="~/admin/connect" isInText>
-          connect an identity provider
-        </ViewLink>
-        .
-      </Text>
-    );
+/** The person, who is a link to the view of the person, and a field that finds another one. */
+function PersonChoice({ connection, person, isUnsent, onPerson }: Omit<PanelProps, 'text'>) {
+  const name = useNameOf(person);
   return (
     <>
-      <Select
-        aria-label="Person"
-        placeholder="Search by name or email address"
-        searchable
-        data={[...options].map(([value, label]) => ({ value, label }))}
-        value={person ?? null}
-        onChange={(id) => id && onPerson(id)}
-        onSearchChange={setTyped}
-        filter={({ options: all }) => all}
-        nothingFoundMessage="Nobody is found."
-      />
+      <Group justify="space-between" gap="xs">
+        {person !== undefined && (
+          <ViewLink href={personHref(connection, person)} fw={500}>
+            <bdi>{name ?? person}</bdi>
+          </ViewLink>
+        )}
+        <PersonBox
+          label={person === undefined ? 'Find a person' : 'Find another person'}
+          connection={connection}
+          onChoose={({ id }) => onPerson(id)}
+        />
+      </Group>
       {isUnsent && person === undefined && (
         <Text c="dimmed">
           No identity provider has sent a person to this connection yet. Choose one who was imported from the
-          travel service, or paste a SCIM user.
+          travel service, paste a SCIM user, or{' '}
+          <ViewLink href="~/admin/connect" isInText>
+            connect an identity provider
+          </ViewLink>
+          .
         </Text>
       )}
     </>
   );
-}
-
-/** The people of a connection who match a text; without a text, or while it is that of the choice, the first ones. */
-async function findPeople(connection: string, search: string): Promise<Person[]> {
-  const text = search.replace(/^.*\((.*)\)$/, '$1');
-  if (text === '') return (await call('listPeople', { connection, limit: 10 })).people;
-  const { people } = await call('findPeople', { text });
-  return people.filter((one) => one.connection === connection);
-}
-
-function labelOf(name: string, userName: string): string {
-  return name === '' ? userName : `${name} (${userName})`;
 }
 
 /** The person to begin with. It stays the same while a mapping is edited. */
@@ -182,22 +139,32 @@ export function PersonResult({ result, isBusy }: { result: PersonPreview; isBusy
           <Text>In scope, the traveler would have these values.</Text>
         </Alert>
       )}
-      {findings.map((finding) => (
-        <FindingAlert key={`${finding.field} ${finding.code}`} finding={finding} names={names} />
-      ))}
-      <Table aria-label="Result" layout="fixed" verticalSpacing={4}>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w="40%">Field</Table.Th>
-            <Table.Th>Result and rule</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {shown.map((field) => (
-            <FieldRow key={field.field} field={field} rules={rulesOf(field.field)} names={names} />
-          ))}
-        </Table.Tbody>
-      </Table>
+      <FindingNotes findings={findings} names={names} />
+      <Rows
+        label="Result"
+        rows={shown}
+        keyOf={({ field }) => field}
+        columns={[
+          {
+            label: 'Field',
+            width: '40%',
+            cell: ({ field, isChanged }) => (
+              <>
+                <FieldName field={field} names={names} />
+                {isChanged && (
+                  <Badge size="xs" color="indigo" variant="light">
+                    ● changed
+                  </Badge>
+                )}
+              </>
+            ),
+          },
+          {
+            label: 'Result and rule',
+            cell: (field) => <FieldResult field={field} rules={rulesOf(field.field)} names={names} />,
+          },
+        ]}
+      />
       {fallbackEmail && <Text c="dimmed">If that email is taken, {fallbackEmail} serves.</Text>}
       {empty.length > 0 && (
         <Text c="dimmed">Nothing for: {empty.map(({ field }) => fieldLabel(field, names)).join(', ')}.</Text>
@@ -227,91 +194,47 @@ const outcomes = {
 
 /** Describes the value of a field, or why it gets none. */
 function resultText({ outcome, value }: PreviewedField, names: Names) {
-  if (outcome === 'value') return valueText(value, names);
+  if (outcome === 'value') return shownText(value, names);
   return outcomes[outcome];
 }
 
-function FieldRow({ field, rules, names }: { field: PreviewedField; rules: PreviewedRule[]; names: Names }) {
+function FieldResult({
+  field,
+  rules,
+  names,
+}: {
+  field: PreviewedField;
+  rules: PreviewedRule[];
+  names: Names;
+}) {
   const { outcome, inForce, isChanged } = field;
   return (
-    <Table.Tr {...(isChanged && { bg: 'var(--mantine-primary-color-light)' })}>
-      <Table.Td style={{ verticalAlign: 'top', overflowWrap: 'anywhere' }}>
-        <FieldName field={field.field} names={names} />
-        {isChanged && (
-          <Badge size="xs" color="indigo" variant="light">
-            ● changed
-          </Badge>
-        )}
-      </Table.Td>
-      <Table.Td style={{ overflowWrap: 'anywhere' }}>
-        <Text fw={outcome === 'value' ? 600 : undefined}>
-          <Breakable text={resultText(field, names)} />
+    <div style={{ overflowWrap: 'anywhere' }}>
+      <Text fw={outcome === 'value' ? 500 : undefined}>
+        <Breakable text={resultText(field, names)} />
+      </Text>
+      {isChanged && (
+        <Text size="xs">
+          <Breakable text={`now: ${shownText(inForce, names)}`} />
         </Text>
-        {isChanged && (
-          <Text size="xs">
-            <Breakable text={`now: ${valueText(inForce, names)}`} />
-          </Text>
-        )}
-        {rules.map((rule) => (
-          <Text key={`${rule.origin} ${rule.rule} ${rule.when}`} size="xs" c="dimmed">
-            <Breakable text={ruleText(rule, names)} />
-          </Text>
-        ))}
-      </Table.Td>
-    </Table.Tr>
+      )}
+      {rules.map((rule) => (
+        <Text key={`${rule.origin} ${rule.rule} ${rule.when}`} size="xs" c="dimmed">
+          <Breakable text={ruleText(rule, names)} />
+        </Text>
+      ))}
+    </div>
   );
 }
 
-const origins = { file: 'mapping', collection: 'travel service', default: 'default' };
-
-/** Describes the effect of one rule, e.g. `mapping: title | trim: Dr → Dr.`. */
-function ruleText(
-  { origin, rule, when, group, read, outcome, before, transformed, after, reason }: PreviewedRule,
-  names: Names,
-) {
-  const name = `${origins[origin]}: ${withShortUrns(rule)}`;
-  // The rule is for others.
-  if (outcome === 'skipped' && before === undefined) return `${name} · ${skippedText(when, reason)}`;
-  const end = after ?? transformed;
-  const isUnchanged = end === undefined || JSON.stringify(end) === JSON.stringify(before);
-  const change = isUnchanged ? '' : ` → ${valueText(end, names)}`;
-  return [
-    name,
-    read === undefined ? '' : `, read from ${withShortUrns(read)}`,
-    when === undefined ? '' : `, for ${whomText(when)}`,
-    group === undefined ? '' : `, as a member of ${group}`,
-    before === undefined ? '' : `: ${valueText(before, names)}${change}`,
-    outcome === 'set' ? '' : ` · ${outcomeWords[outcome]}`,
-    reason === undefined ? '' : ` (${reason})`,
-  ].join('');
-}
-
-const outcomeWords: Record<PreviewedRule['outcome'], string> = {
-  set: 'set',
-  absent: 'no value',
-  unresolved: 'not known yet',
-  kept: 'what was there stays',
-  skipped: 'not used',
-};
-
-function skippedText(when: string | undefined, reason: string | undefined): string {
-  return when === undefined
-    ? `not used (${reason ?? 'another rule sets the field'})`
-    : `only for ${whomText(when)}`;
-}
-
-function FindingAlert({ finding, names }: { finding: PreviewedFinding; names: Names }) {
-  const { field, value, reason, remedy } = finding;
-  return (
-    <Alert
-      color="yellow"
-      p="xs"
-      title={`⚠ ${fieldLabel(field, names)} ${value === undefined ? '' : valueText(value, names)}`}
-    >
-      <Text>{reason}</Text>
-      <Box>
-        <Text>→ {remedy}</Text>
-      </Box>
-    </Alert>
-  );
+/** Describes the effect of one rule, e.g. `mapping: title, then trim: Dr → Dr.`. */
+function ruleText(rule: PreviewedRule, names: Names) {
+  const { origin, before, transformed, after } = rule;
+  const input = appliedText(rule.rule);
+  const [from, to] = [shownText(before, names), shownText(after ?? transformed ?? before, names)];
+  const change = from === to ? '' : ` → ${to}`;
+  // A fixed value is the rule itself.
+  const isTold = before === undefined || (change === '' && from === input);
+  const details = appliedDetails(rule);
+  return `${originTexts[origin]}: ${input}${isTold ? '' : `: ${from}${change}`}${details && ` · ${details}`}`;
 }

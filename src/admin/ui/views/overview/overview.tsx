@@ -2,7 +2,7 @@ import { Group, Loader, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@manti
 import { useDocumentTitle } from '@mantine/hooks';
 import { Loaded } from '../../components/loading.tsx';
 import { ViewLink } from '../../components/text.tsx';
-import { countText, numberText, toChoices, toWords, withLocalTimes } from '../../components/texts.ts';
+import { countText, findingLabel, numberText, toChoices, withLocalTimes } from '../../components/texts.ts';
 import { HelpLink } from '../../components/view-head.tsx';
 import { stateFilters } from '../people/texts.ts';
 import { ActivityPanel } from './activity.tsx';
@@ -54,7 +54,7 @@ function StateSentence({ state, sentence }: Overview) {
           {state === 'working' ? <Loader size={14} color={color} aria-hidden /> : symbol}
         </ThemeIcon>
       )}
-      <Title order={1} size="h3" fw={600} aria-live="polite" style={{ flex: 1 }}>
+      <Title order={1} fz={{ base: 'lg', sm: 22 }} fw={600} aria-live="polite" style={{ flex: 1 }}>
         {withLocalTimes(sentence, Date.now())}
       </Title>
       <HelpLink />
@@ -85,7 +85,7 @@ function Findings({ findings: { kinds, isCut } }: { findings: Overview['findings
       {kinds.slice(0, MAX_KINDS).map(({ code, people }) => (
         <NumberRow
           key={code}
-          label={toWords(code)}
+          label={findingLabel(code)}
           count={people}
           isAtLeast={isCut}
           to={`/people/findings?finding=${encodeURIComponent(code)}`}

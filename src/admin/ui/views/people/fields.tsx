@@ -1,15 +1,12 @@
 import { Alert, Text } from '@mantine/core';
+import { valueText } from '../../../../model/value-texts.ts';
 import type { PersonExplanation, PersonField } from '../../../../operations/people/person.ts';
-import {
-  decidingRules,
-  idpValue,
-  ruleDetails,
-  valueText,
-} from '../../../../provisioning/people/person-texts.ts';
+import { decidingRules, idpValue } from '../../../../provisioning/people/person-texts.ts';
 import { FieldName } from '../../components/field-name.tsx';
 import { Rows } from '../../components/rows.tsx';
 import { Breakable, Dim, StateBadge, ViewLink } from '../../components/text.tsx';
-import { ruleHref } from '../mappings/links.ts';
+import { ruleHref } from '../mappings/rules/links.ts';
+import { appliedDetails } from '../mappings/rules/rule-words.ts';
 import { idsIn, ruleText, standingMarks, travelValue, wasThereBefore } from './texts.ts';
 
 /** Each field side by side: what the IdP said, which rule decided, what was sent, what the travel service holds. */
@@ -89,10 +86,18 @@ function Rule({ field: { field, rules }, person }: { field: PersonField; person:
       <ViewLink href={ruleHref(person, { ...rule, field })} c="inherit" isInText>
         <Breakable text={ruleText(rule)} />
       </ViewLink>
-      {ruleDetails(rule) && <Dim size="xs"> {ruleDetails(rule)}</Dim>}
+      <Dim size="xs"> {appliedDetails(withoutTold(rule, person))}</Dim>
     </Text>
   ));
 }
+
+/** A finding tells its reason above. */
+function withoutTold({ reason, ...rule }: AppliedRule, { findings }: PersonExplanation): AppliedRule {
+  const isTold = findings.some((finding) => finding.reason === reason);
+  return isTold || reason === undefined ? rule : { ...rule, reason };
+}
+
+type AppliedRule = PersonField['rules'][number];
 
 function Held({ field, names }: { field: PersonField; names: Names }) {
   const mark = standingMarks[field.standing];

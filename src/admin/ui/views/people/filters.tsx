@@ -2,7 +2,6 @@ import { Button, Switch as SwitchField } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { FilterPanel, FilterSelect, TextFilter, useAddressFilter } from '../../components/filters.tsx';
 import { useIsNarrow } from '../../components/narrow.ts';
-import { ViewLink } from '../../components/text.tsx';
 import type { Input } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
 import { type Choice, filterChoices, findingFilterText, stateFilters } from './texts.ts';
@@ -97,9 +96,6 @@ export function FilterBar({ filters, sort, change }: FilterBarProps) {
         checked={archived === 'true'}
         onChange={({ currentTarget: { checked } }) => change({ archived: checked ? 'true' : null })}
       />
-      <ViewLink href={finding ? `/findings?finding=${encodeURIComponent(finding)}` : '/findings'} size="xs">
-        Findings by value
-      </ViewLink>
     </FilterPanel>
   );
 }

@@ -1,11 +1,12 @@
 import { Text } from '@mantine/core';
 import type { FindingValue } from '../../../../operations/people/people.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
+import { FieldName } from '../../components/field-name.tsx';
 import { FilterPanel, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, ViewLink } from '../../components/text.tsx';
-import { countText, toWords } from '../../components/texts.ts';
+import { Breakable, Dim, personHref, ViewLink } from '../../components/text.tsx';
+import { countText, findingLabel } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import type { Input } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
@@ -23,7 +24,6 @@ export function FindingValuesView() {
   const values = useRead('listFindingValues', filters);
   return (
     <>
-      <ViewLink href="/">← People</ViewLink>
       <ViewHead
         title="Findings by value"
         actions={<DownloadButton operation="downloadFindingValues" input={filters} />}
@@ -55,7 +55,7 @@ export function FindingValuesView() {
             <Rows
               label="Findings by value"
               rows={data.values}
-              columns={columnsOf(choices.connections.length > 1)}
+              columns={columnsOf(choices.connections.length > 1, data.names)}
               keyOf={({ connection, code, field, value, isRest }) =>
                 JSON.stringify([connection, code, field, value, isRest])
               }
@@ -68,32 +68,38 @@ export function FindingValuesView() {
   );
 }
 
-function columnsOf(hasConnections: boolean): Column<FindingValue>[] {
+function columnsOf(hasConnections: boolean, names: Record<string, string>): Column<FindingValue>[] {
   return [
-    { label: 'Value', cell: (row) => <Value row={row} /> },
+    { label: 'Value', width: '26%', cell: (row) => <Value row={row} /> },
     {
       label: 'People',
+      width: '11%',
       cell: (row) => {
         const people = countText(row.people, 'person', 'people');
         // No filter selects the people with other values.
         return row.isRest ? people : <ViewLink href={findingValueHref(row)}>{people}</ViewLink>;
       },
     },
-    { label: 'Finding', cell: ({ code }) => toWords(code) },
-    { label: 'Field', cell: ({ field }) => (field === '*' ? 'all fields' : field) },
+    { label: 'Finding', width: '18%', cell: ({ code }) => findingLabel(code) },
+    { label: 'Field', width: '17%', cell: ({ field }) => <FieldName field={field} names={names} /> },
     {
       label: 'For example',
+      width: hasConnections ? '18%' : '28%',
       cell: ({ connection, example: { id, name, userName } }) => (
-        <ViewLink href={`/${connection}/${id}`}>{name || userName || id}</ViewLink>
+        <ViewLink href={personHref(connection, id)}>
+          <bdi>{name || userName || id}</bdi>
+        </ViewLink>
       ),
     },
-    ...(hasConnections ? [{ label: 'Connection', cell: ({ connection }: FindingValue) => connection }] : []),
+    ...(hasConnections
+      ? [{ label: 'Connection', width: '10%', cell: ({ connection }: FindingValue) => connection }]
+      : []),
   ];
 }
 
-function Value({ row: { value, isRest } }: { row: FindingValue }) {
+function Value({ row: { field, value, isRest } }: { row: FindingValue }) {
   if (isRest) return <Dim>other values</Dim>;
-  if (value === '') return <Dim>without a value</Dim>;
+  if (value === '' || field === 'archived') return <Dim>without a value</Dim>;
   return (
     <span style={{ whiteSpace: 'pre-wrap' }}>
       <Breakable text={value} />

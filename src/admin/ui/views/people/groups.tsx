@@ -1,6 +1,7 @@
-import { Alert, Group as Row, Select, Stack, Switch as SwitchField, Text } from '@mantine/core';
+import { Alert, Select, Stack, Switch as SwitchField, Text } from '@mantine/core';
+import { Route, Switch } from 'wouter';
+import { fieldLabel } from '../../../../model/value-texts.ts';
 import type { Group, GroupMember, GroupRule } from '../../../../operations/people/groups.ts';
-import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
 import { useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
@@ -9,49 +10,51 @@ import { countText, numberText, withShortUrns } from '../../components/texts.ts'
 import { ViewHead } from '../../components/view-head.tsx';
 import { SearchedRows } from '../../components/virtual-rows.tsx';
 import { usePages, useRead } from '../../requests/queries.ts';
-import { ruleHref } from '../mappings/links.ts';
+import { ruleHref } from '../mappings/rules/links.ts';
 
-/** The groups that an identity provider has sent. */
+/** The groups that an identity provider has sent, or the one that the address names. */
 export function GroupsView() {
-  const [{ connection }, change] = useAddressFilter<{ connection?: string }>(['connection']);
   const connections = useRead('listConnections', {});
   return (
-    <Loaded query={connections}>
-      {(data) => {
-        const ids = data.connections.map(({ id }) => id);
-        const chosen = ids.find((id) => id === connection) ?? ids[0];
-        return (
-          <>
-            <ViewHead
-              title="Groups"
-              actions={
-                <Row gap="xs">
-                  {ids.length > 1 && (
-                    <Select
-                      size="xs"
-                      aria-label="Connection"
-                      data={ids}
-                      value={chosen ?? null}
-                      allowDeselect={false}
-                      onChange={(id) => change({ connection: id })}
-                    />
-                  )}
-                  <ViewLink href="/">People</ViewLink>
-                </Row>
-              }
-            >
-              A group has an effect only where a rule reads it.
-            </ViewHead>
-            {chosen && <GroupList key={chosen} connection={chosen} />}
-          </>
-        );
-      }}
-    </Loaded>
+    <Switch>
+      <Route path="/:connection/:id">{(group) => <GroupView key={group.id} {...group} />}</Route>
+      <Route>
+        <Loaded query={connections}>
+          {(data) => <Groups connections={data.connections.map(({ id }) => id)} />}
+        </Loaded>
+      </Route>
+    </Switch>
+  );
+}
+
+function Groups({ connections }: { connections: string[] }) {
+  const [{ connection }, change] = useAddressFilter<{ connection?: string }>(['connection']);
+  const chosen = connections.find((id) => id === connection) ?? connections[0];
+  return (
+    <>
+      <ViewHead
+        title="Groups"
+        actions={
+          connections.length > 1 && (
+            <Select
+              size="xs"
+              aria-label="Connection"
+              data={connections}
+              value={chosen ?? null}
+              onChange={(id) => change({ connection: id })}
+            />
+          )
+        }
+      >
+        A group has an effect only where a rule reads it.
+      </ViewHead>
+      {chosen && <GroupList key={chosen} connection={chosen} />}
+    </>
   );
 }
 
 function groupHref(connection: string, id: string): string {
-  return `/groups/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`;
+  return `~/admin/people/groups/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`;
 }
 
 function GroupList({ connection }: { connection: string }) {
@@ -111,8 +114,7 @@ function columnsOf(connection: string): Column<Group>[] {
     { label: 'Members', width: '12%', cell: ({ members }) => numberText(members) },
     {
       label: 'Rules that read it',
-      cell: ({ rules }) =>
-        rules.length === 0 ? <Dim>–</Dim> : <RuleLinks connection={connection} rules={rules} />,
+      cell: ({ rules }) => rules.length > 0 && <RuleLinks connection={connection} rules={rules} />,
     },
     { label: 'Changed', width: '14%', cell: ({ lastModified }) => <Time at={lastModified} /> },
   ];
@@ -148,9 +150,7 @@ export function GroupView({ connection, id }: { connection: string; id: string }
     <>
       <ViewHead
         title={group.data?.group.name ?? id}
-        actions={
-          <ViewLink href={`/groups?connection=${encodeURIComponent(connection)}`}>All groups</ViewLink>
-        }
+        back={{ href: `/?connection=${encodeURIComponent(connection)}`, label: 'Groups' }}
       />
       <Loaded query={group}>
         {({ group: { rules, members, lastModified }, unread }) => (

@@ -7,29 +7,24 @@ import { DownloadButton } from '../../components/buttons.tsx';
 import { Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import type { Column } from '../../components/rows.tsx';
-import { Breakable, Dim, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { countText, numberText, toWords } from '../../components/texts.ts';
+import { Breakable, StateBadge, Time, ViewLink } from '../../components/text.tsx';
+import { countText, findingLabel, numberText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { ScrolledRows } from '../../components/virtual-rows.tsx';
 import { call } from '../../requests/api.ts';
 import { usePages, useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
 import { FilterBar, type Filters, usePeopleFilters } from './filters.tsx';
-import { FindingValuesView } from './finding-values.tsx';
-import { GroupsView, GroupView } from './groups.tsx';
 import { PersonView } from './person.tsx';
 import { markOfPerson, peopleCountText } from './texts.ts';
 
-/** The people, the one whom the address names, the findings by value, or the groups. */
+/** The people, or the one whom the address names. */
 export function PeopleView() {
   return (
     <Switch>
-      <Route path="/groups/:connection/:id">{(group) => <GroupView key={group.id} {...group} />}</Route>
       <Route path="/:connection/:id">
         {({ connection, id }) => <PersonView key={`${connection} ${id}`} connection={connection} id={id} />}
       </Route>
-      <Route path="/findings" component={FindingValuesView} />
-      <Route path="/groups" component={GroupsView} />
       <Route path="/" component={PeopleList} />
     </Switch>
   );
@@ -47,7 +42,6 @@ function PeopleList() {
         title="People"
         actions={
           <Group gap="xs" justify="flex-end">
-            <ViewLink href="/groups">Groups</ViewLink>
             {isFiltered && <ReconcileSelectedButton filters={filters} />}
             <DownloadButton operation="downloadPeople" input={filters} />
           </Group>
@@ -108,7 +102,7 @@ function columnsFor(connections: string[]): Column<Person>[] {
   return [
     {
       label: 'Name',
-      width: isOne ? '20%' : '18%',
+      width: isOne ? '20%' : '17%',
       order: { sort: 'name', direction: 'ascending' },
       cell: (person) => <PersonLink person={person} />,
     },
@@ -124,7 +118,11 @@ function columnsFor(connections: string[]): Column<Person>[] {
       order: { sort: 'state', direction: 'ascending' },
       cell: (person) => <StateBadge mark={markOfPerson(person)} />,
     },
-    { label: 'Findings', width: isOne ? '22%' : '18%', cell: (person) => <FindingsPart person={person} /> },
+    {
+      label: 'Findings',
+      width: isOne ? '22%' : '18%',
+      cell: (person) => findingsText(person) && <FindingsPart person={person} />,
+    },
     {
       label: 'Changed',
       width: '11%',
@@ -135,16 +133,14 @@ function columnsFor(connections: string[]): Column<Person>[] {
         </RowPart>
       ),
     },
-    ...(isOne ? [] : [{ label: 'Connection', width: '9%', cell: ({ connection }: Person) => connection }]),
+    ...(isOne ? [] : [{ label: 'Connection', width: '10%', cell: ({ connection }: Person) => connection }]),
   ];
 }
 
 function FindingsPart({ person }: { person: Person }) {
-  const text = findingsText(person);
-  if (text === '') return <Dim>–</Dim>;
   return (
     <RowPart person={person}>
-      <span title={person.findings.map(({ reason }) => reason).join(' ')}>{text}</span>
+      <span title={person.findings.map(({ reason }) => reason).join(' ')}>{findingsText(person)}</span>
     </RowPart>
   );
 }
@@ -153,7 +149,7 @@ function FindingsPart({ person }: { person: Person }) {
 function findingsText({ findings }: Person): string {
   const [first, ...others] = new Set(findings.map(({ code }) => code));
   if (first === undefined) return '';
-  return `⚠ ${toWords(first)}${others.length > 0 ? ` +${others.length}` : ''}`;
+  return `⚠ ${findingLabel(first)}${others.length > 0 ? ` +${others.length}` : ''}`;
 }
 
 /** A person in two lines, for a narrow screen. */

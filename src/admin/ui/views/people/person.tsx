@@ -1,17 +1,16 @@
-import { Button, Group, Paper, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
 import type { PersonExplanation } from '../../../../operations/people/person.ts';
-import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
-import { valueText } from '../../../../provisioning/people/person-texts.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton } from '../../components/dialogs.tsx';
+import { FindingNotes } from '../../components/finding-notes.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { Dim, Fact, Section, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { deadlineText, sinceText, toWords } from '../../components/texts.ts';
+import { deadlineText, findingLabel, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { call } from '../../requests/api.ts';
 import { useChange, useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
-import { versionHref } from '../mappings/links.ts';
+import { versionHref } from '../mappings/rules/links.ts';
 import { FieldTable } from './fields.tsx';
 import { changeText, markOfExplained, reasonText, referenceText } from './texts.ts';
 import { Timeline } from './timeline.tsx';
@@ -27,41 +26,48 @@ export function PersonView({ connection, id }: { connection: string; id: string 
     { refetchInterval: ({ state: { data } }) => (data?.verdict.status === 'waiting' ? REFRESH_MS : false) },
   );
   return (
-    <>
-      <ViewLink href="/">← People</ViewLink>
-      <Loaded query={person}>
-        {(data) => (
-          <Stack gap="lg">
-            <Head person={data} />
-            <Findings person={data} />
-            <Section title="Fields">
-              <FieldTable person={data} />
-            </Section>
-            {data.references.length > 0 && (
-              <Section title="Managers">
-                <Managers person={data} />
-              </Section>
+    <Loaded query={person}>
+      {(data) => (
+        <Stack gap="lg">
+          <Head person={data} />
+          <FindingNotes
+            findings={data.findings}
+            names={data.names}
+            linkOf={({ code }) => (
+              <ViewLink href={`/?finding=${code}`} size="xs" isInText>
+                {findingLabel(code)}
+              </ViewLink>
             )}
-            <Section title="Timeline">
-              <Timeline person={data} />
+          />
+          <Section title="Fields">
+            <FieldTable person={data} />
+          </Section>
+          {data.references.length > 0 && (
+            <Section title="Managers">
+              <Managers person={data} />
             </Section>
-            <Section title="Record">
-              <Facts person={data} />
-            </Section>
-          </Stack>
-        )}
-      </Loaded>
-    </>
+          )}
+          <Section title="Timeline">
+            <Timeline person={data} />
+          </Section>
+          <Section title="Record">
+            <Facts person={data} />
+          </Section>
+        </Stack>
+      )}
+    </Loaded>
   );
 }
 
 /** The name, the state, and why. */
 function Head({ person }: { person: PersonExplanation }) {
   const { name, userName, connection, lastModified, verdict } = person;
+  const mark = markOfExplained(person);
   return (
     <div>
       <ViewHead
         title={name || userName}
+        back={{ href: '/', label: 'People' }}
         actions={
           <Group gap="xs">
             <JoinButton person={person} />
@@ -71,7 +77,7 @@ function Head({ person }: { person: PersonExplanation }) {
         }
       />
       <Group gap="xs" mt={-8}>
-        <StateBadge mark={markOfExplained(person)} />
+        {mark.color && <StateBadge mark={mark} />}
         <Text>{reasonText(person)}</Text>
         {verdict.since && (
           <Text>
@@ -150,37 +156,6 @@ function ReconcileButton({ person: { connection, id } }: { person: PersonExplana
   );
 }
 
-/** The values that were not set, each with the reason and the remedy. */
-function Findings({ person: { findings, names } }: { person: PersonExplanation }) {
-  if (findings.length === 0) return null;
-  return (
-    <Stack component="ul" aria-label="Findings" gap={6} m={0} p={0}>
-      {findings.map(({ field, code, value, reason, remedy, mappingPath }) => (
-        <Paper
-          key={`${field} ${code} ${mappingPath}`}
-          component="li"
-          withBorder
-          px="sm"
-          py={6}
-          style={{ listStyle: 'none', borderLeft: '3px solid var(--mantine-color-yellow-6)' }}
-        >
-          <Text>
-            ⚠ <b>{fieldLabel(field, names)}</b> {valueText(value, names) && `“${valueText(value, names)}” `}
-            {reason}{' '}
-            <ViewLink href={`/?finding=${code}`} size="xs" isInText>
-              {toWords(code)}
-            </ViewLink>
-          </Text>
-          <Text>
-            → {remedy}
-            {mappingPath && ` (mapping: ${mappingPath})`}
-          </Text>
-        </Paper>
-      ))}
-    </Stack>
-  );
-}
-
 function Managers({ person: { references, connection } }: { person: PersonExplanation }) {
   return (
     <Stack component="ul" gap={4} m={0} p={0}>
@@ -204,6 +179,8 @@ function Managers({ person: { references, connection } }: { person: PersonExplan
 function Facts({ person }: { person: PersonExplanation }) {
   const { id, connection, travelId, version, attempts } = person;
   const { rulesGeneration, rulesInForce, mappingVersion, mappingInForce } = person;
+  const connections = useRead('listConnections', {}).data?.connections;
+  const isEmbedded = connections?.find((one) => one.id === connection)?.travelApi === 'embedded';
   const isStale = rulesGeneration > 0 && rulesGeneration < rulesInForce;
   const times = { Created: person.createdAt, Deleted: person.deletedAt, 'Read again': person.checkAt };
   return (
@@ -212,7 +189,16 @@ function Facts({ person }: { person: PersonExplanation }) {
         <Copyable text={id} name="the SCIM id" />
       </Fact>
       <Fact label="Travel user id">
-        {travelId === undefined ? '– none' : <Copyable text={travelId} name="the travel user id" />}
+        {travelId === undefined ? (
+          '– none'
+        ) : (
+          <Group gap="xs">
+            <Copyable text={travelId} name="the travel user id" />
+            {isEmbedded && (
+              <ViewLink href={`~/admin/travel-data/users/${travelId}`}>Look at the traveler</ViewLink>
+            )}
+          </Group>
+        )}
       </Fact>
       <Fact label="Version">{version}</Fact>
       {Object.entries(times).map(

@@ -12,14 +12,14 @@ import {
 } from '../../../../provisioning/people/person-texts.ts';
 import {
   countText,
+  findingLabel,
   type Mark,
   numberText,
   toChoices,
-  toWords,
   withLocalTimes,
-  withShortUrns,
 } from '../../components/texts.ts';
 import type { Input, Result } from '../../requests/api.ts';
+import { appliedText } from '../mappings/rules/rule-words.ts';
 
 type AppliedRule = PersonField['rules'][number];
 type Names = PersonExplanation['names'];
@@ -144,7 +144,7 @@ export function findingFilterText({
 
 /** Returns the address of the people who have a finding with a value; without one, of those with that finding of the field. */
 export function findingValueHref({ connection, code, field, value }: FindingValue): string {
-  return `/?${new URLSearchParams({ connection, finding: code, field, ...(value !== '' && { value }) })}`;
+  return `~/admin/people?${new URLSearchParams({ connection, finding: code, field, ...(value !== '' && { value }) })}`;
 }
 
 /** Returns the ids of a value for which `valueText` shows names. */
@@ -155,7 +155,7 @@ export function idsIn(value: unknown, names: Names): string[] {
 }
 
 export function ruleText({ origin, rule }: AppliedRule): string {
-  return `${originTexts[origin]}: ${withShortUrns(rule)}`;
+  return `${originTexts[origin]}: ${appliedText(rule)}`;
 }
 
 /** Returns the outcome of an exchange: the symbol tells a success from a failure. */
@@ -193,6 +193,9 @@ export function filterChoices(
     }),
     findings: [...findings]
       .toSorted(([one], [other]) => (one < other ? -1 : 1))
-      .map(([code, people]) => ({ value: code, label: `${toWords(code)} (${numberText(people)}${more})` })),
+      .map(([code, people]) => ({
+        value: code,
+        label: `${findingLabel(code)} (${numberText(people)}${more})`,
+      })),
   };
 }

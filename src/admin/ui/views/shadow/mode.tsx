@@ -117,7 +117,7 @@ function GoLive({ connection, sums: { people, digest }, onDone, onClose }: GoLiv
   );
 }
 
-const approvedText = 'This plan is approved as it is shown: the safety valve does not hold its departures.';
+const approvedText = 'This plan is approved as it is shown: none of its departures waits for an admin.';
 
 /** The effect of the plan, in numbers. */
 function planText({ create, link, change, reactivate, end }: Sums['people']): string {

@@ -1,16 +1,15 @@
-import { Alert, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
+import { Alert, Anchor, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Route, Switch } from 'wouter';
+import { fieldLabel, shownText } from '../../../../model/value-texts.ts';
 import type { ShadowPerson } from '../../../../operations/connections/shadow.ts';
-import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
-import { valueText } from '../../../../provisioning/people/person-texts.ts';
 import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
 import { outcomeTexts } from '../../../../provisioning/shadow/shadow-texts.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
-import { Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
 import { countText, numberText, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import type { Result } from '../../requests/api.ts';
@@ -75,17 +74,17 @@ function Report({ connection }: { connection: string }) {
   if (done !== undefined)
     return (
       <>
-        <ViewLink href="/">← Shadow</ViewLink>
-        <Alert color="gray" role="status" mt="md">
+        <ViewHead title={connection} back={{ href: '/', label: 'Shadow report' }} />
+        <Alert color="gray" role="status">
           ✓ {done}
         </Alert>
       </>
     );
   return (
     <>
-      <ViewLink href="/">← Shadow</ViewLink>
       <ViewHead
         title={`What going live would do: ${connection}`}
+        back={{ href: '/', label: 'Shadow report' }}
         actions={
           <Group gap="xs">
             <DownloadButton operation="downloadShadow" input={{ id: connection }} />
@@ -198,38 +197,43 @@ function columns(names: Record<string, string>): Column<ShadowPerson>[] {
         </ViewLink>
       ),
     },
-    { label: 'userName', width: '22%', cell: ({ userName }) => userName },
+    { label: 'userName', width: '22%', cell: ({ userName }) => <Breakable text={userName} /> },
     {
       label: 'What happens',
       width: '13%',
       cell: ({ outcome }) => <StateBadge mark={outcomeMarks[outcome]} />,
     },
-    { label: 'Fields', width: '25%', cell: ({ fields }) => <Fields fields={fields} names={names} /> },
+    {
+      label: 'Fields',
+      width: '25%',
+      cell: ({ fields }) => fields.length > 0 && <Fields fields={fields} names={names} />,
+    },
     {
       label: 'Why',
       width: '20%',
-      cell: ({ findings }) =>
-        findings.length === 0 ? <Dim>–</Dim> : findings.map(({ reason }) => reason).join(' '),
+      cell: ({ findings }) => findings.map(({ reason }) => reason).join(' '),
     },
   ];
 }
 
+/** The number of fields of a person that are shown at first. */
+const FIRST_FIELDS = 3;
+
 function Fields({ fields, names }: { fields: ShadowPerson['fields']; names: Record<string, string> }) {
-  if (fields.length === 0) return <Dim>–</Dim>;
+  const [isAll, setAll] = useState(false);
   return (
     <Stack gap={2}>
-      {fields.map(({ field, before, after }) => (
+      {fields.slice(0, isAll ? fields.length : FIRST_FIELDS).map(({ field, before, after }) => (
         <Text key={field} component="div">
-          <Dim>{fieldLabel(field, names)}:</Dim> {valueText(before, names) || <Dim>nothing</Dim>} →{' '}
-          {afterText(after, names) || <Dim>nothing</Dim>}
+          <Dim>{fieldLabel(field, names)}: </Dim>
+          <Breakable text={`${shownText(before, names)} → ${shownText(after, names)}`} />
         </Text>
       ))}
+      {fields.length > FIRST_FIELDS && !isAll && (
+        <Anchor component="button" w="fit-content" onClick={() => setAll(true)}>
+          and {fields.length - FIRST_FIELDS} more
+        </Anchor>
+      )}
     </Stack>
   );
-}
-
-/** A manager without a traveler gets one first. */
-function afterText(value: unknown, names: Record<string, string>): string {
-  const { travelerOf }: { travelerOf?: unknown } = Object(value);
-  return travelerOf === undefined ? valueText(value, names) : `the traveler of ${travelerOf}`;
 }

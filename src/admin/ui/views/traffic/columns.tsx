@@ -19,11 +19,11 @@ export const columns: Column<Exchange>[] = [
       </ViewLink>
     ),
   },
-  { label: 'Who', width: '24%', cell: (exchange) => <Who {...exchange} /> },
-  { label: 'Request', width: '31%', cell: (exchange) => <RequestLine {...exchange} /> },
-  { label: 'Status', width: '10%', cell: (exchange) => <Outcome {...exchange} /> },
+  { label: 'Who', width: '22%', cell: (exchange) => <Who {...exchange} /> },
+  { label: 'Request', width: '30%', cell: (exchange) => <RequestLine {...exchange} /> },
+  { label: 'Status', width: '13%', cell: (exchange) => <Outcome {...exchange} /> },
   { label: 'Duration', width: '8%', cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span> },
-  { label: 'Person', width: '17%', cell: (exchange) => <PersonLink {...exchange} /> },
+  { label: 'Person', width: '17%', cell: (exchange) => exchange.person && <PersonLink {...exchange} /> },
 ];
 
 /** An exchange in two lines, for a narrow screen. */
@@ -34,7 +34,10 @@ export function ExchangeCard(exchange: Exchange) {
     <>
       <Group justify="space-between" wrap="nowrap" gap="xs">
         <Text component="div" truncate title={pathText(exchange.path)}>
-          <Icon size={14} stroke={1.5} aria-hidden /> <RequestLine {...exchange} />
+          <Icon size={14} stroke={1.5} aria-hidden />{' '}
+          <Text component="span" size="xs" ff="monospace">
+            <b>{exchange.method}</b> {shortPath(exchange.path)}
+          </Text>
         </Text>
         <Outcome {...exchange} />
       </Group>
@@ -89,6 +92,7 @@ export function Outcome(exchange: Pick<Exchange, 'status' | 'error'>) {
     <Text
       component="span"
       style={oneLine}
+      title={exchange.error}
       {...(color ? { fw: 600, c: readableColor(color) } : { c: 'dimmed' })}
     >
       {color && symbol} {text}
@@ -103,7 +107,7 @@ function readableColor(color: string): string {
 }
 
 export function PersonLink({ connection, person }: Pick<Exchange, 'connection' | 'person'>) {
-  if (!person) return '–';
+  if (!person) return null;
   const name = person.name ?? `${person.id.slice(0, 8)}…`;
   if (connection === undefined) return name;
   return (

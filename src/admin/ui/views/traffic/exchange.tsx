@@ -4,7 +4,7 @@ import { keepPreviousData } from '@tanstack/react-query';
 import type { ExchangeDetail } from '../../../../operations/traffic/traffic.ts';
 import { Loaded } from '../../components/loading.tsx';
 import { Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, LoggedBody, Section, Time, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, LoggedBody, Section, Time } from '../../components/text.tsx';
 import { durationText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import { useRead } from '../../requests/queries.ts';
@@ -18,12 +18,7 @@ import { pathText } from './texts.ts';
 /** A request and its response with all that the log keeps. */
 export function ExchangePage({ position }: { position: string }) {
   const exchange = useRead('getExchange', { id: position }, { placeholderData: keepPreviousData });
-  return (
-    <>
-      <ViewLink href="/">← Traffic</ViewLink>
-      <Loaded query={exchange}>{(data) => <Exchange exchange={data} />}</Loaded>
-    </>
-  );
+  return <Loaded query={exchange}>{(data) => <Exchange exchange={data} />}</Loaded>;
 }
 
 function Exchange({ exchange }: { exchange: ExchangeDetail }) {
@@ -36,6 +31,7 @@ function Exchange({ exchange }: { exchange: ExchangeDetail }) {
       <div>
         <ViewHead
           title={`${method} ${pathText(path).split('?')[0]}`}
+          back={{ href: '/', label: 'Traffic' }}
           actions={<Actions exchange={exchange} />}
         />
         <Facts exchange={exchange} />

@@ -66,7 +66,6 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
         data={admins}
         value={email}
         onChange={setEmail}
-        allowDeselect={false}
       />
     </CreationDialog>
   );

@@ -1,3 +1,4 @@
+import { fieldLabel as travelerLabel } from '../../../../model/value-texts.ts';
 import type { TravelResource } from '../../requests/travel.ts';
 
 /** A schema of the OpenAPI document, as far as the page reads it. */
@@ -115,9 +116,12 @@ export function listQuery({ parameters }: Kind, search = ''): Record<string, str
   };
 }
 
-/** The name of a field, e.g. `Cost center` for `costCenterId`. */
+/** The name of a field, e.g. `Cost center` for `costCenterId`: for one of a traveler that which the whole page has. */
 export function fieldLabel(name: string): string {
+  const known = travelerLabel(name, {});
+  if (known !== name) return known;
   const words = name
+    .replace(/(?<=\w)LocaleDate(?:Time)?$/, '')
     // A tax id is an id for people.
     .replace(/(?<=\w)(?<!^tax)Ids?$/, '')
     .replace(/[A-Z]+/g, (letters) => ` ${letters.toLowerCase()}`)

@@ -9,6 +9,7 @@ import { useIsAdmin } from '../../requests/session.ts';
 import { callTravel, type TravelResource, useTravel } from '../../requests/travel.ts';
 import { type Kind, titleOf } from './description.ts';
 import { ResourceForm } from './form.tsx';
+import { Itinerary, itineraryMembers } from './itinerary.tsx';
 import { Places } from './lists.tsx';
 import { ResourceTable } from './table.tsx';
 import { Field, Fields, useDescription } from './values.tsx';
@@ -35,7 +36,12 @@ export function ResourceDetail({ kind, path, id }: { kind: Kind; path: string; i
         {({ data }) => (
           <>
             {canChange && <Actions {...{ kind, at }} resource={data} list={path} />}
-            <Fields resource={data} schema={kind.schema}>
+            {kind.type === 'tripProject' && <Itinerary trip={data} />}
+            <Fields
+              resource={data}
+              schema={kind.schema}
+              {...(kind.type === 'tripProject' && { hidden: itineraryMembers })}
+            >
               {kind.type === 'user' && (
                 <Field label="Person">
                   <ViewLink

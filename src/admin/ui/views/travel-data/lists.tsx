@@ -77,12 +77,12 @@ function columnsOf(
     ...(list === 'customFields'
       ? [
           { label: 'Type', width: '10%', cell: ({ dataType }: NamedResource) => dataType },
-          { label: 'Options', width: '10%', cell: ({ options }: NamedResource) => options || '–' },
+          { label: 'Options', width: '10%', cell: ({ options }: NamedResource) => options },
         ]
       : []),
     {
       label: 'Named by the mapping',
-      cell: (resource) => <PlaceLinks connection={connection} {...resource} />,
+      cell: (resource) => resource.placeCount > 0 && <PlaceLinks connection={connection} {...resource} />,
     },
   ];
 }
@@ -93,7 +93,6 @@ function PlaceLinks({
   places,
   placeCount,
 }: Pick<NamedResource, 'places' | 'placeCount'> & { connection: string }) {
-  if (placeCount === 0) return <Dim>–</Dim>;
   const more = placeCount > places.length ? `, ${placeCount - places.length} more` : '';
   return (
     <ViewLink href={`~/admin/mappings?connection=${encodeURIComponent(connection)}`}>
@@ -117,5 +116,9 @@ export function Places({
 }) {
   const named = useRead('listNamedResources', { ...query, search: name, limit: 200 });
   const found = named.data?.resources.find((one) => one.id === id);
-  return found ? <PlaceLinks connection={query.connection} {...found} /> : <Dim>–</Dim>;
+  return found && found.placeCount > 0 ? (
+    <PlaceLinks connection={query.connection} {...found} />
+  ) : (
+    <Dim>–</Dim>
+  );
 }

@@ -9,7 +9,7 @@ import { type TravelResource, useTravelPages } from '../../requests/travel.ts';
 import { type Description, fieldLabel, type Kind, listQuery, type Schema, titleOf } from './description.ts';
 import { ResourceForm } from './form.tsx';
 import { dayText } from './texts.ts';
-import { useDescription, Value } from './values.tsx';
+import { isNoValue, useDescription, Value } from './values.tsx';
 import { deliveryColumns } from './webhooks.tsx';
 
 /** The pages that a search reads: the API has no search of its own. */
@@ -65,8 +65,8 @@ function hasText(value: unknown, text: string): boolean {
 
 /** The columns of types whose first fields are not those that tell most. */
 const chosen: Record<string, string[]> = {
-  user: ['email', 'roles', 'managerId', 'costCenterId'],
-  tripProject: ['travelerIds', 'approvalStatus', 'projectCodeId'],
+  user: ['email', 'managerId', 'costCenterId'],
+  tripProject: ['travelerIds', 'search.departureLocaleDateTime', 'approvalStatus', 'projectCodeId'],
   billingOperation: ['tripProjectId', 'transactionKind', 'status', 'amount'],
   invoice: ['description', 'billingProfileId', 'status', 'amount'],
   event: ['data'],
@@ -99,12 +99,15 @@ function columnsOf(
       ),
     },
     ...names.map((name) => ({
-      label: fieldLabel(name),
-      ...(name === 'email' && { width: '26%' }),
+      label: fieldLabel(name.replace(/.*\./, '')),
+      ...(name === 'email' && { width: '30%' }),
       // A card has the label in the same line.
-      cell: (resource: TravelResource) => (
-        <Value value={resource[name]} schema={properties[name]} isInText={isNarrow} />
-      ),
+      cell: (resource: TravelResource) => {
+        const value = valueAt(resource, name);
+        return isNoValue(value) ? null : (
+          <Value value={value} schema={properties[name]} isInText={isNarrow} />
+        );
+      },
     })),
     {
       label: 'Created',
@@ -112,6 +115,11 @@ function columnsOf(
       cell: ({ createdAt }) => <Time at={createdAt} format={dayText} />,
     },
   ];
+}
+
+/** Returns a member of a resource, or of an object in it. */
+function valueAt(resource: TravelResource, path: string): unknown {
+  return path.split('.').reduce((value: unknown, name) => Object(value)[name], resource);
 }
 
 /** In the first column, or about nothing that a reader of the list looks for. */

@@ -1,9 +1,9 @@
-import { Anchor, Box, Group, NavLink, Select, Tabs } from '@mantine/core';
+import { Anchor, Box, Group, NavLink, Select } from '@mantine/core';
 import { useMemo } from 'react';
 import { Link, Redirect, useLocation } from 'wouter';
 import { Loaded } from '../../components/loading.tsx';
 import { useIsNarrow } from '../../components/narrow.ts';
-import { TabList, ViewHead } from '../../components/view-head.tsx';
+import { PlaceTabs, ViewHead } from '../../components/view-head.tsx';
 import type { Result } from '../../requests/api.ts';
 import { useRead } from '../../requests/queries.ts';
 import { useTravel } from '../../requests/travel.ts';
@@ -20,21 +20,9 @@ import { DescriptionContext, useDescription } from './values.tsx';
 export function TravelDataView() {
   const service = useRead('describeTravelService', {});
   return (
-    <>
-      <ViewHead
-        title="Travel data"
-        actions={
-          service.data?.embedded && (
-            <Anchor href="/api/docs" target="_blank">
-              API documents
-            </Anchor>
-          )
-        }
-      />
-      <Loaded query={service}>
-        {(data) => (data.embedded ? <Described {...data} /> : <Parts {...data} />)}
-      </Loaded>
-    </>
+    <Loaded query={service}>
+      {(data) => (data.embedded ? <Described {...data} /> : <Parts {...data} />)}
+    </Loaded>
   );
 }
 
@@ -56,7 +44,7 @@ function Described(service: Service) {
   );
 }
 
-/** The tabs in their order. Each has an address of its own; all other addresses are those of resources. */
+/** The places in their order. Each has an address of its own; all other addresses are those of resources. */
 const ownParts = {
   users: 'Resources',
   webhooks: 'Webhooks',
@@ -66,7 +54,7 @@ const ownParts = {
 };
 
 function Parts({ embedded, others, admins }: Service) {
-  const [address, navigate] = useLocation();
+  const [address] = useLocation();
   const [, first = ''] = address.split('/');
   const labels: Record<string, string> = {
     ...(embedded && ownParts),
@@ -78,16 +66,26 @@ function Parts({ embedded, others, admins }: Service) {
   if (part === undefined || isFirst) return <Redirect to={`/${all[0]}`} replace />;
   const other = others.find(({ connection }) => part === `lists/${connection}`);
   return (
-    <Tabs value={part} onChange={(chosen) => navigate(`/${chosen}`)} keepMounted={false}>
-      <TabList labels={labels} />
-      <Tabs.Panel value={part}>
-        {part === 'keys' && <ApiKeys admins={admins} />}
-        {part === 'requests' && <Requests />}
-        {part === 'sample-data' && <SampleData />}
-        {other && <Lists {...other} place={address.slice(part.length + 2)} />}
-        {(part === 'users' || part === 'webhooks') && <Resources address={address} />}
-      </Tabs.Panel>
-    </Tabs>
+    <>
+      <PlaceTabs
+        places={all.map((one) => ({ href: `/${one}`, label: labels[one] ?? '', isHere: one === part }))}
+      />
+      <ViewHead
+        title="Travel data"
+        actions={
+          embedded && (
+            <Anchor href="/api/docs" target="_blank">
+              API documents
+            </Anchor>
+          )
+        }
+      />
+      {part === 'keys' && <ApiKeys admins={admins} />}
+      {part === 'requests' && <Requests />}
+      {part === 'sample-data' && <SampleData />}
+      {other && <Lists {...other} place={address.slice(part.length + 2)} />}
+      {(part === 'users' || part === 'webhooks') && <Resources address={address} />}
+    </>
   );
 }
 
@@ -127,7 +125,6 @@ function WithKinds({ kinds, list, children }: { kinds: Kind[]; list: string; chi
           mb="sm"
           data={shown.map(({ path, label }) => ({ value: path, label }))}
           value={list}
-          allowDeselect={false}
           onChange={(path) => path && navigate(path)}
         />
         {children}

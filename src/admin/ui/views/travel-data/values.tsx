@@ -39,7 +39,7 @@ interface ValueProps {
 export function Value({ value, schema: given, isInText = false }: ValueProps) {
   const { resolve, kinds } = useDescription();
   const schema = given && resolve(given);
-  if (value === undefined || value === null || value === '') return <Dim>–</Dim>;
+  if (isNoValue(value)) return <Dim>–</Dim>;
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'number') return numberText(value);
   if (Array.isArray(value)) return <Values values={value} schema={schema?.items} />;
@@ -79,9 +79,14 @@ export function Value({ value, schema: given, isInText = false }: ValueProps) {
   return /^\d{4}-\d\d-\d\d(T[\d:]{8})?$/.test(text) ? localText(text) : <Breakable text={text} />;
 }
 
+export function isNoValue(value: unknown): boolean {
+  return (
+    value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
+  );
+}
+
 /** Texts and links in one line; anything else below each other. */
 function Values({ values, schema }: { values: unknown[]; schema: Schema | undefined }) {
-  if (values.length === 0) return <Dim>–</Dim>;
   const isInLine = values.every((one) => !isObject(one));
   const parts = values.map((one, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: the values have no other identity.
@@ -113,13 +118,17 @@ function Members({ value, schema }: { value: Record<string, unknown>; schema: Sc
 export function Fields({
   resource,
   schema,
+  hidden = [],
   children,
 }: {
   resource: TravelResource;
   schema: Schema;
+  hidden?: string[];
   children?: ReactNode;
 }) {
-  const all = Object.keys(schema.properties ?? {}).filter((name) => name !== 'type' && name in resource);
+  const all = Object.keys(schema.properties ?? {}).filter(
+    (name) => name !== 'type' && name in resource && !hidden.includes(name),
+  );
   const names = [...all.filter((name) => !technical.includes(name)), ...technical];
   return (
     <Table aria-label="Fields" layout="fixed">

@@ -91,7 +91,12 @@ export function deliveryColumns(path: string): Column<TravelResource>[] {
       width: '12%',
       cell: ({ nextAttemptAt }) => <Time at={nextAttemptAt as string | undefined} format={deadlineText} />,
     },
-    { label: 'Action', width: '14%', cell: (delivery) => <Redelivery path={path} {...delivery} /> },
+    {
+      label: 'Action',
+      isAction: true,
+      width: '14%',
+      cell: (delivery) => <Redelivery path={path} {...delivery} />,
+    },
   ];
 }
 

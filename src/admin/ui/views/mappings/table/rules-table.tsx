@@ -1,18 +1,18 @@
 import { Alert, Button, Stack, VisuallyHidden } from '@mantine/core';
 import { IconPencil } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
-import { IconButton } from '../../components/buttons.tsx';
-import { FieldName } from '../../components/field-name.tsx';
-import { Rows } from '../../components/rows.tsx';
-import type { MappingNames } from './completion.ts';
-import type { MarkedFault } from './draft.ts';
-import { FaultTexts } from './faults.tsx';
-import { OrderButtons } from './order-buttons.tsx';
+import { fieldLabel } from '../../../../../model/value-texts.ts';
+import { IconButton } from '../../../components/buttons.tsx';
+import { FieldName } from '../../../components/field-name.tsx';
+import { Rows } from '../../../components/rows.tsx';
+import type { MappingNames } from '../editor/completion.ts';
+import type { MarkedFault } from '../editor/draft.ts';
+import { FaultTexts } from '../editor/faults.tsx';
+import { OrderButtons } from '../form/order-buttons.tsx';
+import { RuleForm } from '../form/rule-form.tsx';
+import { inputOf, writtenInput } from '../rules/rule-words.ts';
+import { faultPath, fieldOf, moved, parseRules, type WrittenRule, withRules } from '../rules/rules.ts';
 import { InputCell, WhomCell } from './rule-cells.tsx';
-import { RuleForm } from './rule-form.tsx';
-import { inputOf, writtenInput } from './rule-words.ts';
-import { addRule, faultPath, fieldOf, moveRule, parseRules, removeRule, type WrittenRule } from './rules.ts';
 
 interface TableProps {
   connection: string;
@@ -31,69 +31,68 @@ interface Row {
   index: number;
 }
 
-/** The rules of a mapping as a table, and the form of one. Each change is one of the text, whose layout stays. */
+/** The rules of a mapping as a table, and the form of one. Each change is one of the text. */
 export function RulesTable({ text, faults, fieldNames, chosen, onChange, ...shared }: TableProps) {
   const [edited, setEdited] = useState<number>();
-  // The text with a new rule, until it says what it sets and from what.
-  const [begun, setBegun] = useState<string>();
+  // A new rule, until it says what it sets and from what.
+  const [begun, setBegun] = useState<WrittenRule>();
   // A form that opens gets the focus; that of a rule which moves does not open again.
   const [opening, setOpening] = useState(0);
-  const open = (index: number, withNew?: string) => {
-    setBegun(withNew);
+  const open = (index: number, newRule?: WrittenRule) => {
+    setBegun(newRule);
     setEdited(index);
     setOpening(opening + 1);
   };
-  const { container, moved, noteMove } = useFocusOfMoved();
+  const { container, moved: move, noteMove } = useFocusOfMoved();
   const addButton = useRef<HTMLButtonElement>(null);
   const rules = parseRules(text);
   if (!rules) return <NoTable />;
-  const rows = rules.map((rule, index): Row => ({ rule, index }));
-  const editedRule = edited === undefined ? undefined : parseRules(begun ?? text)?.[edited];
+  const change = (next: WrittenRule[]) => onChange(withRules(text, next));
+  const editedRule = begun ?? (edited === undefined ? undefined : rules[edited]);
   const labelOf = (rule: WrittenRule) => fieldLabel(fieldOf(rule), fieldNames);
   const actions = {
     onEdit: open,
     onMove: ({ rule, index }: Row, by: -1 | 1) => {
-      onChange(moveRule(text, index, by));
+      change(moved(rules, index, by));
       noteMove({ to: index + by, by, name: labelOf(rule) });
       setEdited(indexAfterMove(edited, index, by));
     },
     onRemove: (index: number) => {
-      onChange(removeRule(text, index));
+      change(rules.toSpliced(index, 1));
       setEdited(indexAfterRemoval(edited, index));
       // The button that was pressed goes with the last row.
-      if (index === rows.length - 1) addButton.current?.focus();
+      if (index === rules.length - 1) addButton.current?.focus();
     },
   };
-  const changeRule = (next: string) => {
-    const rule = edited === undefined ? undefined : parseRules(next)?.[edited];
-    const isIncomplete = begun !== undefined && rule !== undefined && !isComplete(rule);
-    setBegun(isIncomplete ? next : undefined);
-    if (!isIncomplete) onChange(next);
+  const changeRule = (rule: WrittenRule) => {
+    const isIncomplete = begun !== undefined && !isComplete(rule);
+    setBegun(isIncomplete ? rule : undefined);
+    if (!isIncomplete && edited !== undefined) change(rules.toSpliced(edited, 1, rule));
   };
   return (
     <Stack gap="sm" ref={container}>
       <Rows
         label="Rules"
-        rows={rows}
+        rows={rules.map((rule, index): Row => ({ rule, index }))}
         keyOf={({ index }) => String(index)}
         isChosen={({ index }) => index === chosen}
         empty="This mapping has no rule of its own: the default rules below decide."
-        columns={columnsOf({ faults, edited, count: rows.length, labelOf, fieldNames, ...actions })}
+        columns={columnsOf({ faults, edited, count: rules.length, labelOf, fieldNames, ...actions })}
       />
       <VisuallyHidden role="status">
-        {moved && `The rule for ${moved.name} is now at place ${moved.to + 1} of ${rows.length}.`}
+        {move && `The rule for ${move.name} is now at place ${move.to + 1} of ${rules.length}.`}
       </VisuallyHidden>
       <Button
         w="fit-content"
         ref={addButton}
-        onClick={() => open(rules.length, addRule(text, { scimAttribute: '', userAttribute: '' }))}
+        onClick={() => open(rules.length, { scimAttribute: '', userAttribute: '' })}
       >
         Add a rule
       </Button>
       {edited !== undefined && editedRule && (
         <RuleForm
           key={opening}
-          {...{ ...shared, text: begun ?? text, faults, fieldNames, index: edited, rule: editedRule }}
+          {...{ ...shared, faults, fieldNames, index: edited, rule: editedRule }}
           isNew={begun !== undefined}
           onChange={changeRule}
           onClose={() => {
@@ -181,6 +180,7 @@ function columnsOf({ faults, edited, count, labelOf, fieldNames, onEdit, onMove,
     { label: 'For whom', cell: ({ rule: { when } }: Row) => <WhomCell when={when} />, width: '24%' },
     {
       label: 'Change',
+      isAction: true as const,
       cell: (row: Row) => (
         <OrderButtons
           {...{ list: 'rules', at: row.index, count, name: `the rule for ${labelOf(row.rule)}` }}

@@ -1,13 +1,13 @@
 import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useEffect, useId, useRef } from 'react';
-import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
-import { useFocusReturn } from '../../components/dialogs.tsx';
-import type { MarkedFault } from './draft.ts';
+import { fieldLabel } from '../../../../../model/value-texts.ts';
+import { useFocusReturn } from '../../../components/dialogs.tsx';
+import type { MarkedFault } from '../editor/draft.ts';
+import { FaultTexts } from '../editor/faults.tsx';
+import { inputKinds } from '../rules/rule-words.ts';
+import { faultPath, fieldOf } from '../rules/rules.ts';
 import { type EditedRule, faultsAt, isAt, targets } from './edited-rule.tsx';
-import { FaultTexts } from './faults.tsx';
 import { FieldSelect, InputFields, WhomFields } from './rule-fields.tsx';
-import { inputKinds } from './rule-words.ts';
-import { faultPath, fieldOf } from './rules.ts';
 import { TransformsForm } from './transforms-form.tsx';
 
 /** The members with a field of their own, which shows their faults. */

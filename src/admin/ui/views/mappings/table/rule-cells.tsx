@@ -1,8 +1,8 @@
 import { Box, Text } from '@mantine/core';
-import { Dim, PathCode } from '../../components/text.tsx';
-import { withShortUrns } from '../../components/texts.ts';
-import { inputOf, stepsText, whomOf, whomText } from './rule-words.ts';
-import type { WrittenRule } from './rules.ts';
+import { Dim, PathCode } from '../../../components/text.tsx';
+import { withShortUrns } from '../../../components/texts.ts';
+import { inputOf, stepsText, whomOf, whomText } from '../rules/rule-words.ts';
+import type { WrittenRule } from '../rules/rules.ts';
 
 // What a rule does, as the tables of rules show it.
 

@@ -1,9 +1,9 @@
 import { useDebouncedValue, useLocalStorage } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { ListedMappingFault } from '../../../../operations/mappings/mapping-changes.ts';
-import { parseObject } from '../../components/texts.ts';
-import { useRead } from '../../requests/queries.ts';
+import type { ListedMappingFault } from '../../../../../operations/mappings/mapping-changes.ts';
+import { parseObject } from '../../../components/texts.ts';
+import { useRead } from '../../../requests/queries.ts';
 
 /** Unsaved text, and the version in force when the editing began. It survives a reload and the end of a session. */
 interface Draft {

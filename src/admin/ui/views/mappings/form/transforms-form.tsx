@@ -1,44 +1,22 @@
 import { Box, Button, Code, Group, Input, Select, Stack, Text, TextInput } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
-import { IconButton } from '../../components/buttons.tsx';
-import { type TransformKind, transformKinds } from './completion.ts';
-import type { EditedRule } from './edited-rule.tsx';
+import { IconButton } from '../../../components/buttons.tsx';
+import { type TransformKind, transformKinds } from '../editor/completion.ts';
+import { moved, newTransform, readTransform, type WrittenTransform, withOption } from '../rules/rules.ts';
+import { type EditedRule, setMember } from './edited-rule.tsx';
 import { OrderButtons } from './order-buttons.tsx';
-import {
-  moveTransform,
-  newTransform,
-  readTransform,
-  setInRule,
-  type WrittenTransform,
-  withOption,
-} from './rules.ts';
 
 const kinds = transformKinds();
 
 /** The transforms of a rule in their order, each with its option. */
-export function TransformsForm({ text, index, rule, onChange, error }: EditedRule & { error: ReactNode }) {
-  const { transforms } = rule;
+export function TransformsForm({ error, ...edited }: EditedRule & { error: ReactNode }) {
+  const { transforms } = edited.rule;
   const written: unknown[] = Array.isArray(transforms) ? transforms : [];
-  const set = (at: number, value: unknown) =>
-    onChange(setInRule(text, index, { path: ['transforms', at], value }));
-  const add = (name: string) => {
+  const change = (next: unknown[]) => setMember(edited, 'transforms', next.length === 0 ? undefined : next);
+  const add = (name: string | null) => {
     const kind = kinds.find((one) => one.name === name);
-    if (!kind) return;
-    const value = newTransform(kind);
-    // A rule without transforms has no list yet.
-    const isFirst = !Array.isArray(transforms);
-    onChange(
-      setInRule(
-        text,
-        index,
-        isFirst ? { path: ['transforms'], value: [value] } : { path: ['transforms', written.length], value },
-      ),
-    );
-  };
-  const remove = (at: number) => {
-    const path = written.length === 1 ? ['transforms'] : ['transforms', at];
-    onChange(setInRule(text, index, { path, value: undefined }));
+    if (kind) change([...written, newTransform(kind)]);
   };
   return (
     <Input.Wrapper
@@ -58,10 +36,10 @@ export function TransformsForm({ text, index, rule, onChange, error }: EditedRul
           >
             <OrderButtons
               {...{ list: 'transforms', at, count: written.length, name: `transform ${at + 1}` }}
-              onMove={(by) => onChange(moveTransform(text, index, { at, by }))}
-              onRemove={() => remove(at)}
+              onMove={(by) => change(moved(written, at, by))}
+              onRemove={() => change(written.toSpliced(at, 1))}
             />
-            <Transform value={value} at={at} onChange={(changed) => set(at, changed)} />
+            <Transform value={value} at={at} onChange={(changed) => change(written.with(at, changed))} />
           </Group>
         ))}
         <Select
@@ -71,7 +49,7 @@ export function TransformsForm({ text, index, rule, onChange, error }: EditedRul
           placeholder="Add a transform"
           data={kinds.map(({ name }) => name)}
           value={null}
-          onChange={(name) => name !== null && add(name)}
+          onChange={add}
           searchable
         />
       </Stack>
@@ -102,7 +80,6 @@ function Transform({ value, at, onChange }: TransformProps) {
         aria-label={`Transform ${at + 1}`}
         data={kinds.map(({ name }) => name)}
         value={kind.name}
-        allowDeselect={false}
         onChange={(name) => {
           const chosen = kinds.find((one) => one.name === name);
           if (chosen && chosen !== kind) onChange(newTransform(chosen));

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
-import { IconButton } from '../../components/buttons.tsx';
+import { IconButton } from '../../../components/buttons.tsx';
 
 interface OrderButtonsProps {
   list: string;

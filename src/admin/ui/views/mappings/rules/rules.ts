@@ -1,7 +1,5 @@
-import { isObject, parseObject } from '../../components/texts.ts';
-import type { TransformKind } from './completion.ts';
-import { replaceMember, setValue, swapElements } from './json-edits.ts';
-import type { Step } from './json-place.ts';
+import { isObject, parseObject } from '../../../components/texts.ts';
+import type { TransformKind } from '../editor/completion.ts';
 
 /** A rule of a mapping as it is written. Members of other types than expected are left to the check of the service. */
 export type WrittenRule = Record<string, unknown>;
@@ -17,48 +15,27 @@ export function parseRules(text: string): WrittenRule[] | undefined {
   return Array.isArray(rules) && rules.every(isObject) ? rules : undefined;
 }
 
-/** Adds a rule after the last one. */
-export function addRule(text: string, rule: WrittenRule): string {
-  const count = parseRules(text)?.length;
-  if (count === undefined) return text;
-  const added = setValue(text, [RULES, count], rule);
-  // The mapping may have no list of rules yet.
-  return added === text ? setValue(text, [RULES], [rule]) : added;
+/** Returns the text of a mapping with other rules, in the layout in which the service stores a mapping. */
+export function withRules(text: string, rules: WrittenRule[]): string {
+  return `${JSON.stringify({ ...parseObject(text), [RULES]: rules }, null, 2)}\n`;
 }
 
-/** Removes the rule at a place of the list, from 0. */
-export function removeRule(text: string, index: number): string {
-  return setValue(text, [RULES, index], undefined);
+/** Returns a rule with a member set, or without it if the value is undefined. The member takes the place of `instead`. */
+export function withMember(
+  rule: WrittenRule,
+  member: string,
+  value: unknown,
+  instead: string = member,
+): WrittenRule {
+  const others = Object.entries(rule).filter(([name]) => name === instead || name !== member);
+  const members = others.map(([name, one]) => (name === instead ? [member, value] : [name, one]));
+  const all = instead in rule ? members : [...members, [member, value]];
+  return Object.fromEntries(all.filter(([, one]) => one !== undefined));
 }
 
-/** Moves a rule by one place, up (-1) or down (1). */
-export function moveRule(text: string, index: number, by: -1 | 1): string {
-  return swapElements(text, [RULES], [index, index + by]);
-}
-
-/** Sets something inside a rule, e.g. `['transforms', 0]`, or removes it if the value is undefined. */
-export function setInRule(text: string, index: number, { path, value }: RulePart): string {
-  return setValue(text, [RULES, index, ...path], value);
-}
-
-/** A part of a rule. */
-export interface RulePart {
-  path: Step[];
-  value: unknown;
-}
-
-/** Replaces one member of a rule by another, e.g. `scimAttribute` by `template`. */
-export function replaceInRule(
-  text: string,
-  index: number,
-  change: { from: string; to: string; value: unknown },
-): string {
-  return replaceMember(text, [RULES, index], change);
-}
-
-/** Moves a transform of a rule by one place. */
-export function moveTransform(text: string, index: number, { at, by }: { at: number; by: -1 | 1 }): string {
-  return swapElements(text, [RULES, index, 'transforms'], [at, at + by]);
+/** Returns a list with an item moved by one place, up (-1) or down (1). */
+export function moved<T>(list: readonly T[], at: number, by: -1 | 1): T[] {
+  return list.toSpliced(at, 1).toSpliced(at + by, 0, ...list.slice(at, at + 1));
 }
 
 /** The JSON path of a part of a rule, as faults name it. */

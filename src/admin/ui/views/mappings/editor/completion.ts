@@ -1,6 +1,6 @@
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
-import schema from '../../../../../config/mapping.schema.json' with { type: 'json' };
-import type { Result } from '../../requests/api.ts';
+import schema from '../../../../../../config/mapping.schema.json' with { type: 'json' };
+import type { Result } from '../../../requests/api.ts';
 import { cursorAt, type Step } from './json-place.ts';
 
 /** The names that a mapping can contain, as completions suggest them. */

@@ -1,14 +1,14 @@
 import { Alert, Anchor, Button, Checkbox, Code, Collapse, Group, List, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { ListedMappingPreview } from '../../../../operations/mappings/mapping-changes.ts';
-import { effectSentence, effectTexts } from '../../../../provisioning/mapping-changes/mapping-texts.ts';
-import { fieldLabel, valueText } from '../../../../provisioning/mapping-changes/value-texts.ts';
-import { Dialog } from '../../components/dialogs.tsx';
-import { Failure, LoadingView } from '../../components/loading.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { countText, toWords } from '../../components/texts.ts';
-import { call, RequestFailure } from '../../requests/api.ts';
-import { useChange, useRead } from '../../requests/queries.ts';
+import { fieldLabel, shownText } from '../../../../../model/value-texts.ts';
+import type { ListedMappingPreview } from '../../../../../operations/mappings/mapping-changes.ts';
+import { effectSentence, effectTexts } from '../../../../../provisioning/mapping-changes/mapping-texts.ts';
+import { Dialog } from '../../../components/dialogs.tsx';
+import { Failure, LoadingView } from '../../../components/loading.tsx';
+import { Rows } from '../../../components/rows.tsx';
+import { countText, findingLabel } from '../../../components/texts.ts';
+import { call, RequestFailure } from '../../../requests/api.ts';
+import { useChange, useRead } from '../../../requests/queries.ts';
 import type { Applied } from './progress.tsx';
 
 /**
@@ -85,7 +85,7 @@ function findingText(
   { field, code, comes }: ListedMappingPreview['findings'][number],
   names: ListedMappingPreview['names'],
 ) {
-  return `${fieldLabel(field, names)} ${toWords(code)} for ${countText(comes, 'person', 'people')}`;
+  return `${fieldLabel(field, names)} ${findingLabel(code)} for ${countText(comes, 'person', 'people')}`;
 }
 
 const outcomes = {
@@ -118,7 +118,7 @@ function Examples({ preview, onPerson }: { preview: ListedMappingPreview; onPers
               {outcomes[outcome]}
               {changes.map(({ field, before, after, isAgain }) => (
                 <Text key={field}>
-                  {fieldLabel(field, names)}: {valueText(before, names)} → {valueText(after, names)}
+                  {fieldLabel(field, names)}: {shownText(before, names)} → {shownText(after, names)}
                   {isAgain && ' (sent again)'}
                 </Text>
               ))}

@@ -1,5 +1,9 @@
-import { withShortUrns } from '../../components/texts.ts';
-import { pathsOf, type WrittenRule } from './rules.ts';
+import { fieldLabel } from '../../../../../model/value-texts.ts';
+import type { PersonField } from '../../../../../operations/people/person.ts';
+import { outcomeTexts } from '../../../../../provisioning/people/person-texts.ts';
+import { transformText } from '../../../../../translator/values/transform-text.ts';
+import { withShortUrns } from '../../../components/texts.ts';
+import { fieldOf, pathsOf, type WrittenRule } from './rules.ts';
 
 // The parts of a rule in the words of the form and the table: from what a value comes, and for whom.
 
@@ -116,18 +120,46 @@ export function whomText(when: unknown): string {
 
 /** Returns the steps that are applied to a value in words, e.g. `trim, prefix CC-`. */
 export function stepsText({ transforms }: WrittenRule): string {
-  if (!Array.isArray(transforms)) return '';
-  return transforms.map(stepText).join(', ');
+  return Array.isArray(transforms) ? transforms.map(transformText).join(', ') : '';
 }
 
-function stepText(step: unknown): string {
-  if (typeof step === 'string') return step;
-  const [[name, option] = ['?', undefined]] = Object.entries(Object(step));
-  if (typeof option === 'string') return `${name} ${option}`;
-  const pairs = Object.entries(Object(option)).map(([from, to]) => `${from} → ${String(to)}`);
-  const shown = pairs.length > MAX_PAIRS ? [...pairs.slice(0, MAX_PAIRS), '…'] : pairs;
-  return `${name} ${shown.join(', ')}`;
+/** Returns a rule in one line, e.g. `Policy ← Executives, for members of Executives`. `names` are those of custom fields. */
+export function ruleLine(rule: WrittenRule, names: Partial<Record<string, string>>): string {
+  const input = inputOf(rule);
+  const read = 'paths' in input ? input.paths.join(', else ') : input.text;
+  const [steps, { when }] = [stepsText(rule), rule];
+  return [
+    `${fieldLabel(fieldOf(rule), names)} ← ${withShortUrns(read)}`,
+    ...(steps === '' ? [] : [`then ${steps}`]),
+    ...(when === undefined ? [] : [`for ${whomText(when)}`]),
+  ].join(', ');
 }
 
-/** The pairs of a step that a line shows. */
-const MAX_PAIRS = 3;
+/** Returns a rule of a trace in words: its input, and the steps that follow, e.g. `title, then trim`. */
+export function appliedText(rule: string): string {
+  const [template] = /^"(?:[^"\\]|\\.)*"/.exec(rule) ?? [];
+  const [input = '', ...steps] = rule.slice(template?.length ?? 0).split(' | ');
+  const read = template === undefined ? input.replaceAll(' → ', ', else ') : unquoted(template.slice(1, -1));
+  return [withShortUrns(read), ...(steps.length > 0 ? [`then ${steps.join(', ')}`] : [])].join(', ');
+}
+
+type AppliedRule = PersonField['rules'][number];
+
+/** Returns for whom a rule of a trace is, which path it has read, and its outcome; empty if it just set a value for everybody. */
+export function appliedDetails({
+  when,
+  read,
+  outcome,
+  reason,
+}: Omit<AppliedRule, 'rule' | 'origin'>): string {
+  if (outcome === 'skipped')
+    return when === undefined
+      ? `not used: ${reason ?? 'another rule sets the field'}`
+      : `only for ${whomText(when)}`;
+  return [
+    ...(when === undefined ? [] : [`for ${whomText(when)}`]),
+    ...(read === undefined ? [] : [`read from ${withShortUrns(read)}`]),
+    ...(outcome === 'set' ? [] : [outcomeTexts[outcome]]),
+    ...(reason === undefined || reason === outcomeTexts[outcome] ? [] : [reason]),
+  ].join(', ');
+}

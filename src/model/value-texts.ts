@@ -52,18 +52,20 @@ export function countedField(count: string, field: string, names: Names): string
   return `${count} ${word.endsWith('y') ? `${word.slice(0, -1)}ies` : `${word}s`}`;
 }
 
-/** A value in one line. Ids are shown by the names that they stand for. */
+/** Returns a value in one line, with names in place of ids; empty for no value. */
 export function valueText(value: unknown, names: Names): string {
-  if (value === null || value === undefined) return 'nothing';
-  if (value === '') return 'an empty text';
+  if (value === undefined || value === null) return '';
   if (typeof value === 'string') return names[value] ?? value;
-  if (Array.isArray(value))
-    return value.map((one) => valueText(customFieldData(one, names), names)).join(', ');
-  return JSON.stringify(value);
+  if (Array.isArray(value)) return value.map((one) => valueText(one, names)).join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value !== 'object') return String(value);
+  const { customFieldOptionId, data, travelerOf }: Partial<Record<string, unknown>> = { ...value };
+  if (travelerOf !== undefined) return `the traveler of ${valueText(travelerOf, names)}`;
+  const shown = customFieldOptionId ?? data;
+  return shown === undefined ? JSON.stringify(value) : valueText(shown, names);
 }
 
-function customFieldData(value: unknown, names: Names): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  const { data, customFieldOptionId: option } = Object(value);
-  return data ?? (typeof option === 'string' ? (names[option] ?? option) : value);
+/** Returns a value in one line, or that there is none. */
+export function shownText(value: unknown, names: Names): string {
+  return valueText(value, names) || 'nothing';
 }

@@ -1,17 +1,19 @@
-import { Anchor, Button, Code, Drawer, Text } from '@mantine/core';
+import { Anchor, Button, Drawer, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type {
   ListedMappingDifference,
   ListedMappingVersion,
-} from '../../../../operations/mappings/mappings.ts';
-import { useFocusReturn } from '../../components/dialogs.tsx';
-import { Loaded } from '../../components/loading.tsx';
-import { LoadedRows } from '../../components/rows.tsx';
-import { Dim, Time } from '../../components/text.tsx';
-import { countText } from '../../components/texts.ts';
-import type { Result } from '../../requests/api.ts';
-import { useRead } from '../../requests/queries.ts';
-import { useIsAdmin } from '../../requests/session.ts';
+} from '../../../../../operations/mappings/mappings.ts';
+import { useFocusReturn } from '../../../components/dialogs.tsx';
+import { Loaded } from '../../../components/loading.tsx';
+import { LoadedRows } from '../../../components/rows.tsx';
+import { Breakable, Dim, Time } from '../../../components/text.tsx';
+import { countText } from '../../../components/texts.ts';
+import type { Result } from '../../../requests/api.ts';
+import { useRead } from '../../../requests/queries.ts';
+import { useIsAdmin } from '../../../requests/session.ts';
+import { useFieldNames } from '../rules/field-names.ts';
+import { ruleLine } from '../rules/rule-words.ts';
 
 /** Returns the author of a version in words, or its source if no person put it in force. */
 export function authorOf({ author, source }: Pick<ListedMappingVersion, 'source' | 'author'>): string {
@@ -49,7 +51,7 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
       opened
       onClose={onClose}
       position="right"
-      size="lg"
+      size="xl"
       title={`Versions of the mapping of ${connection}`}
     >
       <LoadedRows
@@ -59,7 +61,7 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
         keyOf={({ number }) => String(number)}
         empty="No mapping has been in force yet."
         columns={[
-          { label: 'Version', cell: ({ number }) => number, width: '13%' },
+          { label: 'Version', cell: ({ number }) => number, width: '12%' },
           {
             label: 'When and who',
             cell: (version) => (
@@ -67,7 +69,7 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
                 <Time at={version.appliedAt} /> by {originOf(version)}
               </>
             ),
-            width: '30%',
+            width: '26%',
           },
           {
             label: 'What',
@@ -75,6 +77,7 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
               <>
                 <Anchor
                   component="button"
+                  ta="left"
                   aria-expanded={open === number}
                   onClick={() => setOpen(open === number ? undefined : number)}
                 >
@@ -83,10 +86,11 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
                 {open === number && <VersionDifference {...{ connection, number }} />}
               </>
             ),
-            width: '35%',
+            width: '44%',
           },
           {
             label: 'Restore',
+            isAction: true,
             cell: ({ number, isInForce }) =>
               isInForce ? (
                 <Dim>in force</Dim>
@@ -102,7 +106,7 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
                   </Button>
                 )
               ),
-            width: '22%',
+            width: '18%',
           },
         ]}
       />
@@ -126,18 +130,25 @@ function changesText({
 
 function VersionDifference({ connection, number }: { connection: string; number: number }) {
   const version = useRead('readMappingVersion', { connection, version: String(number) });
-  return <Loaded query={version}>{({ difference }) => <Difference difference={difference} />}</Loaded>;
+  return (
+    <Loaded query={version}>
+      {({ difference }) => <Difference connection={connection} difference={difference} />}
+    </Loaded>
+  );
 }
 
 /** The differences between one version and the one before it, one in each line. */
 export function Difference({
+  connection,
   difference: { addedRules, removedRules, members },
 }: {
+  connection: string;
   difference: ListedMappingDifference;
 }) {
+  const names = useFieldNames(connection);
   const lines = [
-    ...addedRules.map((rule) => `+ ${JSON.stringify(rule)}`),
-    ...removedRules.map((rule) => `- ${JSON.stringify(rule)}`),
+    ...addedRules.map((rule) => `+ ${ruleLine(Object(rule), names)}`),
+    ...removedRules.map((rule) => `− ${ruleLine(Object(rule), names)}`),
     ...members.map(
       ({ name, before, after }) => `${name}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`,
     ),
@@ -147,8 +158,12 @@ export function Difference({
       <Text c="dimmed">It has the content of the version before, or the same rules in another order.</Text>
     );
   return (
-    <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-      {lines.join('\n')}
-    </Code>
+    <Stack component="ul" gap={2} m={0} p={0} style={{ listStyle: 'none', overflowWrap: 'anywhere' }}>
+      {lines.map((line) => (
+        <Text key={line} component="li">
+          <Breakable text={line} />
+        </Text>
+      ))}
+    </Stack>
   );
 }

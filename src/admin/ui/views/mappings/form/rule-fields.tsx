@@ -11,12 +11,11 @@ import {
 } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
-import { FieldName } from '../../components/field-name.tsx';
-import { toChoices } from '../../components/texts.ts';
-import { useRead } from '../../requests/queries.ts';
-import { labelsAt, valuesAt } from './completion.ts';
-import { type EditedRule, faultsAt, setMember, targets } from './edited-rule.tsx';
+import { fieldLabel } from '../../../../../model/value-texts.ts';
+import { FieldName } from '../../../components/field-name.tsx';
+import { toChoices, withLongUrns, withShortUrns } from '../../../components/texts.ts';
+import { useRead } from '../../../requests/queries.ts';
+import { labelsAt, valuesAt } from '../editor/completion.ts';
 import {
   convertInput,
   type InputKind,
@@ -28,14 +27,15 @@ import {
   whomOf,
   writtenInput,
   writtenWhom,
-} from './rule-words.ts';
-import { fieldOf, replaceInRule, setInRule } from './rules.ts';
+} from '../rules/rule-words.ts';
+import { fieldOf, withMember } from '../rules/rules.ts';
+import { type EditedRule, faultsAt, setMember, targets } from './edited-rule.tsx';
 
 // The questions that the form of a rule asks: which field, from what, and for whom.
 
 /** Which field the rule sets: one of the traveler, or a custom field by its name. */
 export function FieldSelect(edited: EditedRule) {
-  const { text, index, rule, names, fieldNames, onChange } = edited;
+  const { rule, names, fieldNames, onChange } = edited;
   const member = targets.find((one) => rule[one] !== undefined) ?? 'userAttribute';
   const custom = names?.customFields ?? [];
   const keyOfName = (name: string) => custom.find((one) => one.name === name)?.id;
@@ -50,7 +50,7 @@ export function FieldSelect(edited: EditedRule) {
   const choose = (key: string) => {
     const name = fieldNames[key];
     const to = name === undefined ? 'userAttribute' : 'customField';
-    onChange(replaceInRule(text, index, { from: member, to, value: name ?? key }));
+    onChange(withMember(rule, to, name ?? key, member));
   };
   return (
     <Select
@@ -67,14 +67,13 @@ export function FieldSelect(edited: EditedRule) {
       }
       onChange={(key) => key !== null && choose(key)}
       searchable
-      allowDeselect={false}
     />
   );
 }
 
 /** From what the value comes. */
 export function InputFields(edited: EditedRule) {
-  const { text, index, rule, onChange } = edited;
+  const { rule, onChange } = edited;
   // What is typed may have several readings: a text without an attribute yet is a fixed value, too.
   const [typed, setTyped] = useState(inputOf(rule));
   const isShown = isEqual(writtenInput(typed), rule[inputKinds[typed.kind].member]);
@@ -87,8 +86,7 @@ export function InputFields(edited: EditedRule) {
     const next = convertInput(input, kind);
     setTyped(next);
     const [from, to] = [inputKinds[input.kind].member, inputKinds[kind].member];
-    const replaced = replaceInRule(text, index, { from, to, value: writtenInput(next) });
-    onChange(setInRule(replaced, index, { path: ['fallback'], value: undefined }));
+    onChange(withMember(withMember(rule, to, writtenInput(next), from), 'fallback', undefined));
   };
   return (
     <Stack gap={6}>
@@ -96,7 +94,6 @@ export function InputFields(edited: EditedRule) {
         label="From what"
         data={Object.entries(inputKinds).map(([value, { label }]) => ({ value, label }))}
         value={input.kind}
-        allowDeselect={false}
         // The values are those of the data.
         onChange={(kind) => kind !== null && kind !== input.kind && change(kind as InputKind)}
       />
@@ -125,10 +122,10 @@ function InputField({ input, onInput: set, ...edited }: InputFieldProps) {
           <Autocomplete
             aria-label="Attribute"
             placeholder="title, or a part of its name"
-            data={labelsAt(member, names)}
+            data={labelsAt(member, names).map(withShortUrns)}
             limit={50}
-            value={input.paths[0] ?? ''}
-            onChange={(path) => set({ kind: input.kind, paths: [path] })}
+            value={withShortUrns(input.paths[0] ?? '')}
+            onChange={(path) => set({ kind: input.kind, paths: [withLongUrns(path)] })}
             error={error}
           />
           <PeopleHave connection={connection} path={input.paths[0] ?? ''} />
@@ -220,7 +217,6 @@ export function WhomFields(edited: EditedRule) {
         label="For whom"
         data={toChoices(whomKinds)}
         value={whom.kind}
-        allowDeselect={false}
         // The values are those of the data.
         onChange={(kind) =>
           kind !== null && kind !== whom.kind && set(convertWhom(whom, kind as Whom['kind']))
@@ -273,10 +269,10 @@ function WhomField({ whom, onWhom, ...edited }: EditedRule & { whom: Whom; onWho
         <>
           <Autocomplete
             aria-label="Attribute of these people"
-            data={labelsAt('scimAttribute', names)}
+            data={labelsAt('scimAttribute', names).map(withShortUrns)}
             limit={50}
-            value={whom.path}
-            onChange={(path) => onWhom({ ...whom, path })}
+            value={withShortUrns(whom.path)}
+            onChange={(path) => onWhom({ ...whom, path: withLongUrns(path) })}
             error={error}
           />
           <Autocomplete

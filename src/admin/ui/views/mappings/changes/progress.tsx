@@ -1,9 +1,9 @@
 import { Alert, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { ViewLink } from '../../components/text.tsx';
-import { countText } from '../../components/texts.ts';
-import type { Result } from '../../requests/api.ts';
-import { useRead } from '../../requests/queries.ts';
+import { ViewLink } from '../../../components/text.tsx';
+import { countText } from '../../../components/texts.ts';
+import type { Result } from '../../../requests/api.ts';
+import { useRead } from '../../../requests/queries.ts';
 
 /** A mapping that this admin has just put in force. */
 export interface Applied {

@@ -1,16 +1,15 @@
 import { Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
-import type { OtherRule } from '../../../../operations/mappings/mappings.ts';
-import { fieldLabel } from '../../../../provisioning/mapping-changes/value-texts.ts';
-import { IconButton } from '../../components/buttons.tsx';
-import { FieldName } from '../../components/field-name.tsx';
-import { Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, Section } from '../../components/text.tsx';
-import { withShortUrns } from '../../components/texts.ts';
+import { fieldLabel } from '../../../../../model/value-texts.ts';
+import type { OtherRule } from '../../../../../operations/mappings/mappings.ts';
+import { originTexts } from '../../../../../provisioning/people/person-texts.ts';
+import { IconButton } from '../../../components/buttons.tsx';
+import { FieldName } from '../../../components/field-name.tsx';
+import { Rows } from '../../../components/rows.tsx';
+import { Breakable, Dim, Section } from '../../../components/text.tsx';
+import { withShortUrns } from '../../../components/texts.ts';
+import { parseRules, withRules } from '../rules/rules.ts';
 import { InputCell } from './rule-cells.tsx';
-import { addRule } from './rules.ts';
-
-const origins: Record<OtherRule['origin'], string> = { collection: 'travel service', default: 'default' };
 
 const uses: Record<OtherRule['use'], string> = {
   always: 'everybody',
@@ -30,6 +29,7 @@ interface OtherRulesProps {
 
 /** The rules that are in force besides those of the mapping. Each can be added to the mapping, to change it there. */
 export function OtherRules({ rules, chosen, names, text, onChange }: OtherRulesProps) {
+  const own = parseRules(text);
   return (
     <Section title="Other rules in force">
       <Rows
@@ -45,19 +45,20 @@ export function OtherRules({ rules, chosen, names, text, onChange }: OtherRulesP
             label: 'For whom',
             cell: ({ origin, use }) => (
               <Dim>
-                {uses[use]}, {origins[origin]}
+                {uses[use]}, {originTexts[origin]}
               </Dim>
             ),
             width: '24%',
           },
           {
             label: 'Change',
+            isAction: true,
             cell: ({ field, written }) =>
               written && (
                 <IconButton
                   icon={IconPlus}
                   label={`Copy the rule for ${fieldLabel(field, names)} into the mapping`}
-                  onClick={() => onChange(addRule(text, written))}
+                  onClick={() => own && onChange(withRules(text, [...own, written]))}
                 />
               ),
             width: '22%',

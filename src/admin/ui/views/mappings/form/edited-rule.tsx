@@ -1,19 +1,18 @@
-import type { MappingNames } from './completion.ts';
-import type { MarkedFault } from './draft.ts';
-import { FaultTexts } from './faults.tsx';
-import { faultPath, setInRule, type WrittenRule } from './rules.ts';
+import type { MappingNames } from '../editor/completion.ts';
+import type { MarkedFault } from '../editor/draft.ts';
+import { FaultTexts } from '../editor/faults.tsx';
+import { faultPath, type WrittenRule, withMember } from '../rules/rules.ts';
 
 /** A rule to be changed. */
 export interface EditedRule {
   connection: string;
-  text: string;
   index: number;
   rule: WrittenRule;
   faults: MarkedFault[];
   names: MappingNames | undefined;
   /** The names of custom fields by key. */
   fieldNames: Partial<Record<string, string>>;
-  onChange: (text: string) => void;
+  onChange: (rule: WrittenRule) => void;
 }
 
 /** The members that say what a rule sets. A rule has one of them. */
@@ -31,6 +30,6 @@ export function faultsAt({ faults, index }: EditedRule, member: string) {
 }
 
 /** Sets a member of the rule, or removes it if the value is undefined. */
-export function setMember({ text, index, onChange }: EditedRule, member: string, value: unknown): void {
-  onChange(setInRule(text, index, { path: [member], value }));
+export function setMember({ rule, onChange }: EditedRule, member: string, value: unknown): void {
+  onChange(withMember(rule, member, value));
 }

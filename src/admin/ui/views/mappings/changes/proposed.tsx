@@ -1,13 +1,13 @@
-import { Alert, Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
-import type { ListedProposedRules } from '../../../../operations/mappings/mappings.ts';
-import { Confirm } from '../../components/dialogs.tsx';
-import { Failure } from '../../components/loading.tsx';
-import { Time, ViewLink } from '../../components/text.tsx';
-import { sinceText } from '../../components/texts.ts';
-import { call } from '../../requests/api.ts';
-import { useRead } from '../../requests/queries.ts';
-import { useIsAdmin } from '../../requests/session.ts';
+import type { ListedProposedRules } from '../../../../../operations/mappings/mappings.ts';
+import { Confirm } from '../../../components/dialogs.tsx';
+import { Failure } from '../../../components/loading.tsx';
+import { Dim, Time, ViewLink } from '../../../components/text.tsx';
+import { sinceText } from '../../../components/texts.ts';
+import { call } from '../../../requests/api.ts';
+import { useRead } from '../../../requests/queries.ts';
+import { useIsAdmin } from '../../../requests/session.ts';
 import { EffectLine } from './effect.tsx';
 import { Difference, originOf } from './versions.tsx';
 
@@ -27,12 +27,14 @@ function useProposed(connection: string) {
 export function ProposedNotice({ connection }: Pick<ProposedProps, 'connection'>) {
   if (!useProposed(connection)) return null;
   return (
-    <Alert color="yellow" mb="md" p="xs" role="status">
-      Other rules are proposed and wait for an admin.{' '}
-      <ViewLink href="~/admin/decisions" isInText>
-        Decide
-      </ViewLink>
-    </Alert>
+    <Paper className="note" withBorder mb="md" role="status">
+      <Text>
+        Other rules are proposed and wait for an admin.{' '}
+        <ViewLink href="~/admin/decisions" isInText>
+          Decide
+        </ViewLink>
+      </Text>
+    </Paper>
   );
 }
 
@@ -58,26 +60,11 @@ function Proposed({ connection, proposed, onPerson }: ProposedProps & { proposed
     ({ length }) => length > 0,
   );
   return (
-    <Alert color="yellow" mb="md" role="region" title="Proposed rules">
-      <Stack gap="xs">
-        <Text>
-          By {originOf(proposed)}, since <Time at={since} format={sinceText} />. The rules in force stay so
-          for everybody{' '}
-          {state === 'counting'
-            ? 'while the people whom these would change are counted.'
-            : 'until an admin decides.'}
-        </Text>
-        {isMapping && <Difference difference={difference} />}
-        {collection && (
-          <>
-            <Text>Rules of the travel service:</Text>
-            <Difference difference={{ ...collection, members: [] }} />
-          </>
-        )}
-        <Failure error={effect.error} title="The effect cannot be computed" />
-        {effect.data && (
-          <EffectLine preview={effect.data} isReading={effect.isFetching} onPerson={onPerson} />
-        )}
+    <section aria-label="Proposed rules">
+      <Group justify="space-between" align="flex-start" mb="xs">
+        <Title order={2} size="h5">
+          Proposed rules <Dim>· {connection}</Dim>
+        </Title>
         {canChange && (
           <Group gap="xs">
             <Button
@@ -93,6 +80,26 @@ function Proposed({ connection, proposed, onPerson }: ProposedProps & { proposed
             </Button>
           </Group>
         )}
+      </Group>
+      <Stack gap="xs">
+        <Text c="dimmed">
+          Since <Time at={since} format={sinceText} />, by {originOf(proposed)}. The rules in force stay so
+          for everybody{' '}
+          {state === 'counting'
+            ? 'while the people whom these would change are counted.'
+            : 'until an admin decides.'}
+        </Text>
+        {isMapping && <Difference connection={connection} difference={difference} />}
+        {collection && (
+          <>
+            <Text fw={500}>Rules of the travel service</Text>
+            <Difference connection={connection} difference={{ ...collection, members: [] }} />
+          </>
+        )}
+        <Failure error={effect.error} title="The effect cannot be computed" />
+        {effect.data && (
+          <EffectLine preview={effect.data} isReading={effect.isFetching} onPerson={onPerson} />
+        )}
       </Stack>
       {answer && (
         <Decide
@@ -104,7 +111,7 @@ function Proposed({ connection, proposed, onPerson }: ProposedProps & { proposed
           }}
         />
       )}
-    </Alert>
+    </section>
   );
 }
 

@@ -1,5 +1,5 @@
-import type { OtherRule } from '../../../../operations/mappings/mappings.ts';
-import type { PersonField } from '../../../../operations/people/person.ts';
+import type { OtherRule } from '../../../../../operations/mappings/mappings.ts';
+import type { PersonField } from '../../../../../operations/people/person.ts';
 import type { WrittenRule } from './rules.ts';
 
 type AppliedRule = PersonField['rules'][number];
