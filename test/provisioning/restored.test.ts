@@ -156,17 +156,24 @@ test('a person who leaves the scope loses the traveler that was made since the b
     expect(await fixture.traveler(id)).toMatchObject({ archived: true });
   }, archive));
 
-test('a traveler of another last name that has got the address since the backup is not linked', () =>
-  withFixture(async (fixture) => {
-    const { bridge, travel } = fixture;
-    const { id } = await bridge.users.create(users, person('Ann', { userType: 'Service' }));
-    // After the backup Bea Jones joined, and got the address of Ann.
-    travel.addTraveler({ email: addressOf('Ann'), firstName: 'Bea', lastName: 'Jones' });
-    await fixture.restored();
-    await fixture.importTravelers();
-    await fixture.reconcileAfter(HOUR_MS);
-    expect(await fixture.identity(id)).toMatchObject({ travelId: undefined, state: 'synced' });
-  }, archive));
+test.each(['by nobody', 'as active'])(
+  'a traveler of another last name that has got the address since the backup is not linked, if the person is stated %s',
+  (how) =>
+    withFixture(async (fixture) => {
+      const { bridge, travel } = fixture;
+      const { id } = await bridge.users.create(users, person('Ann', { userType: 'Service' }));
+      // After the backup Bea Jones joined, and got the address of Ann.
+      const bea = travel.addTraveler({ email: addressOf('Ann'), firstName: 'Bea', lastName: 'Jones' });
+      fixture.clock.advance(HOUR_MS);
+      await fixture.restored();
+      if (how === 'as active') await fixture.patch(id, { active: true, userType: 'Employee' });
+      await fixture.importTravelers();
+      await fixture.reconcileAfter(HOUR_MS);
+      const state = how === 'as active' ? 'pending' : 'synced';
+      expect(await fixture.identity(id)).toMatchObject({ travelId: undefined, state });
+      expect(travel.travelers.get(bea.id)).toEqual(bea);
+    }, archive),
+);
 
 test.each(['deactivated', 'deleted', 'out of scope'])(
   'somebody who is %s in the backup and active in the travel service is held, until an admin approves',

@@ -12,6 +12,7 @@ import {
   toPredecessor,
   toSuccessor,
 } from '../../people/takeover.ts';
+import { haveEqualNames } from '../../people/who-is-who.ts';
 import {
   endInFailure,
   endInState,
@@ -28,7 +29,7 @@ import { isGuarded } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
 import { canGiveEmailUp, isStaying, newParkingAddress } from '../email/addresses.ts';
 import { laterOf } from '../read-again.ts';
-import { withBackupDoubted } from '../restored/statements.ts';
+import { isFromBackup, withBackupDoubted } from '../restored/statements.ts';
 import { confirmMissing, isBareNotFound, leaseLostFailure } from '../traveler-calls.ts';
 import type { TravelerGone } from '../update/update-traveler.ts';
 import { announceLink, type Release } from './announce-link.ts';
@@ -206,11 +207,22 @@ function* linkIfAllowed(
     waitingFor: draft.waitingFor ?? addressKey(traveler.email),
   };
   if (!leaver && !own && traveler.archived) return yield* parkTraveler(context, draft, traveler);
+  if (!leaver && !own && isOfOtherName(context, traveler)) return 'taken';
   if (isGuarded(traveler, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(waiting, findings.privileged()), 'guarded'), 'held');
   return leaver && row
     ? yield* takeOver(context, draft, { traveler, leaver, row })
     : yield* announceLink(context, draft, { traveler, applied });
+}
+
+/** True for a traveler of another last name: the address of a restored person may have passed to somebody else since the backup. */
+export function isOfOtherName(
+  { identity, translation: { fields } }: ReconcileContext,
+  { lastName: name }: TravelUser,
+): boolean {
+  const { lastName: wanted } = fields;
+  if (!isFromBackup(identity) || name === undefined || wanted?.kind !== 'value') return false;
+  return !haveEqualNames({ name }, { name: String(wanted.value) });
 }
 
 /** A judgement is made once: what it is based on may change later. */

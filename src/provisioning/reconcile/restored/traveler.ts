@@ -1,9 +1,7 @@
 import { findings } from '../../../model/findings.ts';
 import { isConfirmed, isInactive } from '../../../model/identity.ts';
-import type { TravelUser } from '../../../model/traveler.ts';
 import { isActive } from '../../../schema/resource.ts';
 import { judgeNewcomer } from '../../people/takeover.ts';
-import { haveEqualNames } from '../../people/who-is-who.ts';
 import {
   endInFailure,
   endInState,
@@ -14,7 +12,7 @@ import {
 } from '../context.ts';
 import { candidateEmails } from '../create/create-traveler.ts';
 import { type Program, perform } from '../effects.ts';
-import { readAvailability } from '../link/link-traveler.ts';
+import { isOfOtherName, readAvailability } from '../link/link-traveler.ts';
 import { readTraveler, withoutLink } from '../traveler-calls.ts';
 import { isAccessFromBackup, isFromBackup } from './statements.ts';
 
@@ -47,7 +45,7 @@ function* findByAddress(
   for (const email of candidateEmails(context)) {
     const found = yield* perform('findTravelers', [email]);
     if (found.kind !== 'ok') return endInFailure(draft, found);
-    for (const traveler of found.value.filter((one) => !one.archived && mayHaveLastName(context, one))) {
+    for (const traveler of found.value.filter((one) => !one.archived && !isOfOtherName(context, one))) {
       const availability = yield* readAvailability(context, traveler);
       if (availability.kind !== 'ok') return endInFailure(draft, availability);
       const { value } = availability;
@@ -56,15 +54,6 @@ function* findByAddress(
     }
   }
   return draft;
-}
-
-function mayHaveLastName(
-  { translation: { fields } }: ReconcileContext,
-  { lastName: name }: TravelUser,
-): boolean {
-  const wanted = fields['lastName'];
-  if (name === undefined || wanted?.kind !== 'value') return true;
-  return haveEqualNames({ name }, { name: String(wanted.value) });
 }
 
 /** True for an archived traveler of a person whom the IdP states to be active, unless the person is still the one of the backup. */
