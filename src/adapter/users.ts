@@ -146,9 +146,9 @@ function toHalfDone(failure: TravelFailure): TravelFailure {
   return rest.isThrottled ? { ...rest, isDoubtful: true } : rest;
 }
 
-/** If the read before a change fails, nothing was sent: unlike that of a change, its failure leaves no doubt. */
+/** If the read before a change fails, nothing was sent, so there is no doubt about the outcome. After a bare 404 the traveler is read again. */
 function toUnsent(failure: TravelFailure): TravelFailure {
-  if (failure.kind !== 'unavailable') return failure;
+  if (failure.kind !== 'unavailable' || failure.bareStatus !== undefined) return failure;
   const { isDoubtful: _, ...rest } = failure;
   return rest.isThrottled ? rest : { ...rest, isRejected: true };
 }
