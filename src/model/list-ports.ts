@@ -1,10 +1,16 @@
 /** A comparison operator of a SCIM filter (RFC 7644 §3.4.2.2) that a column can answer. */
 export type ComparisonOperator = 'eq' | 'gt' | 'ge' | 'lt' | 'le';
 
-/** A comparison that a database column answers: strings by `eq` only, times in epoch milliseconds. */
+/** An operator that seeks a part of a text: its beginning, its end, or any part. */
+export type PartOperator = 'sw' | 'ew' | 'co';
+
+/**
+ * A comparison that a database column answers: times in epoch milliseconds, strings by `eq` and by a part. A part is also found in every value
+ * that is too long for the column.
+ */
 export interface Comparison<Field extends string> {
   field: Field;
-  operator: ComparisonOperator;
+  operator: ComparisonOperator | PartOperator;
   value: string | number | boolean;
 }
 
@@ -14,13 +20,17 @@ export type Where<Field extends string> =
   | { any: Where<Field>[] }
   | Comparison<Field>;
 
-/** The searchable columns of users. userName, displayName and email are compared without case, the others exactly. */
+/**
+ * The searchable columns of users. userName, displayName and email are compared without case, the others exactly. `person` has all names,
+ * addresses and numbers of a person in one text, in which a part is sought.
+ */
 export type UserField =
   | 'id'
   | 'userName'
   | 'externalId'
   | 'email'
   | 'displayName'
+  | 'person'
   | 'active'
   | 'created'
   | 'lastModified';
@@ -53,6 +63,8 @@ export interface SortKey {
 /** A list request: condition, order and page. Rows without a value come last in ascending and first in descending order. */
 export interface ListQuery<Field extends string, By extends string> {
   where: Where<Field>;
+  /** The residual can be left out if no value of these fields is too long for its column. Undefined: it cannot. */
+  exactUnlessLong?: readonly Field[] | undefined;
   order: { by: By; descending: boolean };
   /** The start of the page: after this many rows, or after the row with this key. */
   start: { offset: number } | { after: SortKey };

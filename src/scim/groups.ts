@@ -27,11 +27,10 @@ export const groupsEndpoint: Endpoint = {
     const order = parseOrder(groupType, groupOrders, query);
     const scope = { connection, resourceType: groupType.name, filter: query['filter'], order };
     const page = parsePageRequest(query, scope);
-    const { where, residual } = toFilterQuery(groupColumns, filter);
+    const { where, residual, exactUnlessLong } = toFilterQuery(groupColumns, filter);
     const withMembers = projection.includes('members');
     const listed = await groups.list(connection, {
-      where,
-      order,
+      ...{ where, exactUnlessLong, order },
       start: page.start,
       limit: page.limit,
       residual: residual && toGroupResidual(residual, base),

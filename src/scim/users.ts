@@ -25,10 +25,9 @@ export const usersEndpoint: Endpoint = {
     const order = parseOrder(userType, userOrders, query);
     const scope = { connection, resourceType: userType.name, filter: query['filter'], order };
     const page = parsePageRequest(query, scope);
-    const { where, residual } = toFilterQuery(userColumns, filter);
+    const { where, residual, exactUnlessLong } = toFilterQuery(userColumns, filter);
     const listed = await users.list(connection, {
-      where,
-      order,
+      ...{ where, exactUnlessLong, order },
       start: page.start,
       limit: page.limit,
       residual: residual && toUserResidual(residual, base),

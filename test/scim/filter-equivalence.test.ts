@@ -43,9 +43,11 @@ const comparison = fc.oneof(
         'displayName',
         'title',
         'EXTERNALID',
+        'name.familyName',
+        'NAME.givenName',
       ),
-      fc.constantFrom('eq', 'ne', 'sw', 'gt', 'le'),
-      quoted,
+      fc.constantFrom('eq', 'ne', 'sw', 'ew', 'co', 'gt', 'le'),
+      fc.oneof(quoted, fc.constantFrom('"d"', '"A"', '"x"', '"%"', '"\\\\"', '""', `"${'x'.repeat(499)}"`)),
     )
     .map((parts) => parts.join(' ')),
   fc.tuple(fc.constantFrom('eq', 'ne'), fc.boolean()).map(([op, value]) => `active ${op} ${value}`),
@@ -87,6 +89,7 @@ const anyUser = fc.record({
   title: fc.option(text, { nil: undefined }),
   active: fc.boolean(),
   emails: fc.array(fc.record({ value: text, type: fc.constantFrom('work', 'home') }), { maxLength: 2 }),
+  name: fc.option(fc.record({ givenName: text, familyName: text }), { nil: undefined }),
 });
 
 /** The resources that match when the filter is evaluated on each of them. */
@@ -121,7 +124,7 @@ test('the index and the evaluation on every user find the same users, for any fi
 
 const groupFilter = anyFilter.map((filter) =>
   filter
-    .replaceAll(/userName|title/g, 'displayName')
+    .replaceAll(/userName|title|name\.\w+/gi, 'displayName')
     .replaceAll(/active (eq|ne) (true|false)/g, 'members pr')
     .replaceAll('emails[type', 'members[type')
     .replaceAll('emails', 'members')

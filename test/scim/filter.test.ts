@@ -7,6 +7,7 @@ import {
 } from '../../src/scim/lists/filter.ts';
 
 const has = (field: string, value: string | boolean = 'x') => ({ field, operator: 'eq', value });
+const part = (field: string, operator: string) => ({ field, operator, value: 'x' });
 const everything = { all: [] };
 const nothing = { any: [] };
 const moment = Date.UTC(2026, 10, 20);
@@ -48,7 +49,17 @@ describe('a filter on users becomes a condition on columns', () => {
     ],
     ['userName eq "x" or title eq "x"', everything, false],
     ['not (userName eq "x")', everything, false],
-    ['userName sw "x"', everything, false],
+    ['userName sw "x"', part('userName', 'sw'), false],
+    ['displayName ew "x"', part('displayName', 'ew'), false],
+    ['externalId co "x"', part('person', 'co'), false],
+    ['externalId sw "x"', part('externalId', 'sw'), false],
+    ['emails.value sw "x"', part('email', 'sw'), false],
+    ['emails[type eq "work"].value co "x"', part('person', 'co'), false],
+    ['name.familyName eq "x"', part('person', 'co'), false],
+    ['name.GivenName sw "x" and active eq true', { all: [part('person', 'co'), has('active', true)] }, false],
+    ['name.formatted co "x"', everything, false],
+    ['name.familyName ne "x"', everything, false],
+    ['userName co "\\ud800"', everything, false],
     ['meta.created sw "2026"', everything, false],
     ['emails.type eq "x"', everything, false],
     ['urn:x:y:2.0:User:id eq "x"', everything, false],
@@ -61,6 +72,21 @@ describe('a filter on users becomes a condition on columns', () => {
     expect(query.residual === undefined).toBe(isComplete);
   });
 });
+
+test.each([
+  ['userName sw "x"', ['userName']],
+  ['userName sw "x" or (displayName co "y" and id eq "z")', ['userName', 'displayName']],
+  ['userName sw "x" and title pr', undefined],
+  ['userName sw "x" or emails sw "y"', undefined],
+  ['externalId sw "x"', undefined],
+  ['id eq "x"', undefined],
+])(
+  'the residual of a search for a part is for values only that are too long for a column: %s',
+  (text, fields) => {
+    const query = toFilterQuery(userColumns, parseFilterParameter(userType, text));
+    expect(query.exactUnlessLong).toEqual(fields);
+  },
+);
 
 test('the residual has only those comparisons that no column answers', () => {
   const filter = parseFilterParameter(

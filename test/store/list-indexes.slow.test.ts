@@ -30,6 +30,15 @@ const users: Comparison<UserField>[] = [
   { field: 'created', operator: 'gt', value: NOW },
   { field: 'lastModified', operator: 'le', value: NOW },
 ];
+const parts: Comparison<UserField>[] = [
+  { field: 'userName', operator: 'sw', value: 'a' },
+  { field: 'externalId', operator: 'sw', value: 'a' },
+  { field: 'email', operator: 'sw', value: 'a' },
+  { field: 'displayName', operator: 'sw', value: 'a' },
+  { field: 'userName', operator: 'co', value: 'a' },
+  { field: 'displayName', operator: 'ew', value: 'a' },
+  { field: 'person', operator: 'co', value: 'a' },
+];
 const groups: Comparison<GroupField>[] = [
   { field: 'id', operator: 'eq', value: 'a' },
   { field: 'displayName', operator: 'eq', value: 'a' },
@@ -127,6 +136,22 @@ describe('a list uses an index', () => {
   it.each(users)('for users by $field', async (where) => {
     const query = { where, order: byPosition, start: { offset: 0 }, limit: 10 };
     const lines = await listPlans(({ identities }) => identities.list('okta', query, plainScan));
+    expect(lines.length).toBeGreaterThan(0);
+    expect(slowLines(lines)).toEqual([]);
+  });
+
+  it.each(parts)('for users with a part of $field ($operator)', async (where) => {
+    const query = {
+      where,
+      exactUnlessLong: ['userName', 'displayName'] as const,
+      order: byPosition,
+      start: { offset: 0 },
+      limit: 10,
+    };
+    const residual = async (rows: unknown[]) => rows.map(() => true);
+    const lines = await listPlans(({ identities }) =>
+      identities.list('okta', query, { ...plainScan, residual }),
+    );
     expect(lines.length).toBeGreaterThan(0);
     expect(slowLines(lines)).toEqual([]);
   });

@@ -1,4 +1,10 @@
-import type { ComparisonOperator, GroupField, UserField, Where } from '../../model/list-ports.ts';
+import type {
+  ComparisonOperator,
+  GroupField,
+  PartOperator,
+  UserField,
+  Where,
+} from '../../model/list-ports.ts';
 import { type Attribute, findAttribute } from '../../schema/attributes.ts';
 import { parseDateTime } from '../../schema/compare.ts';
 import { comparedAttribute } from '../../schema/filter-match.ts';
@@ -120,13 +126,18 @@ export function mentionsAttributes(type: ResourceType, filter: Filter, names: re
 export interface FilterQuery<Field extends string> {
   where: Where<Field>;
   residual: Filter | undefined;
+  /** The residual can be left out if no value of these fields is too long for its column. Undefined: it cannot. */
+  exactUnlessLong?: readonly Field[] | undefined;
 }
 
 /** The database columns of a resource type, by the SCIM attributes whose values they hold. */
 interface Columns<Field extends string> {
   type: ResourceType;
-  /** Attributes that a column can only compare by `eq`. */
   texts: Partial<Record<string, Field>>;
+  /** Those of the texts in which a part is sought, and true if the column alone decides whether a value has it. */
+  parts: Partial<Record<Field, boolean>>;
+  /** The field in which parts of these other attributes are sought, named with a sub-attribute. */
+  contained: Partial<Record<string, Field>>;
   booleans: Partial<Record<string, Field>>;
   /** Sub-attributes of `meta` with a column of times. */
   dateTimes: Partial<Record<string, Field>>;
@@ -146,6 +157,15 @@ export const userColumns: Columns<UserField> = {
     emails: 'email',
     displayName: 'displayName',
   },
+  // An address is in the column among those of others, and SQLite finds parts in any case.
+  parts: { userName: true, displayName: true, externalId: false, email: false },
+  contained: {
+    'name.givenname': 'person',
+    'name.familyname': 'person',
+    externalId: 'person',
+    emails: 'person',
+    'emails.value': 'person',
+  },
   booleans: { active: 'active' },
   dateTimes,
   always: ['id', 'schemas', 'meta', 'userName', 'active'],
@@ -155,6 +175,8 @@ export const userColumns: Columns<UserField> = {
 export const groupColumns: Columns<GroupField> = {
   type: groupType,
   texts: { id: 'id', displayName: 'displayName', externalId: 'externalId', members: 'member' },
+  parts: { displayName: true },
+  contained: {},
   booleans: {},
   dateTimes,
   always: ['id', 'schemas', 'meta', 'displayName'],
@@ -198,7 +220,8 @@ function convertFilter<Field extends string>(
       const missing = convertMissingAttribute(columns, filter);
       if (missing) return missing;
       const where = toColumnCondition(columns, filter);
-      return where && { where, residual: isExact(filter.path, filter.value) ? undefined : filter };
+      if (!where) return convertPart(columns, filter);
+      return { where, residual: isExact(filter.path, filter.value) ? undefined : filter };
     }
   }
 }
@@ -215,7 +238,15 @@ function convertAnd<Field extends string>(columns: Columns<Field>, operands: Fil
   return {
     where: condition && conditions.length === 1 ? condition : { all: conditions },
     residual: residuals.length > 1 ? { op: 'and', operands: residuals } : residual,
+    exactUnlessLong: commonExactness(parts),
   };
+}
+
+/** The fields of all parts that have a residual for long values only; undefined if one has another residual. */
+function commonExactness<Field extends string>(parts: FilterQuery<Field>[]): Field[] | undefined {
+  const fields = parts.filter(({ residual }) => residual !== undefined).map((part) => part.exactUnlessLong);
+  const known = fields.filter((some) => some !== undefined);
+  return fields.length === 0 || known.length < fields.length ? undefined : known.flat();
 }
 
 /**
@@ -232,7 +263,42 @@ function convertOr<Field extends string>(
   return {
     where: { any: converted.map(({ where }) => where) },
     residual: isComplete ? undefined : filter,
+    exactUnlessLong: commonExactness(converted),
   };
+}
+
+/**
+ * Converts the search for a part of a text, and a comparison with an attribute that occurs in the text of a person. Undefined if no column has
+ * the text.
+ */
+function convertPart<Field extends string>(
+  columns: Columns<Field>,
+  filter: Extract<Filter, { value: Operand }>,
+): FilterQuery<Field> | undefined {
+  const { op, path, value } = filter;
+  const { urn, name } = resolveAttribute(columns.type, path);
+  const isSought = op === 'eq' || isPartOperator(op);
+  if (urn !== undefined || name === undefined || value === null || !isSought || hasNoKey(value))
+    return undefined;
+  const sub = path.sub?.toLowerCase();
+  const own = sub === undefined || sub === 'value' ? columns.texts[name] : undefined;
+  const isOwn = own !== undefined && isPartOperator(op) && columns.parts[own] !== undefined;
+  if (isOwn && (columns.parts[own] || op === 'sw')) {
+    const isExactly = columns.parts[own] && path.filter === undefined && sub === undefined;
+    const where = { field: own, operator: op, value: String(value) } as const;
+    return { where, residual: filter, exactUnlessLong: isExactly ? [own] : undefined };
+  }
+  const field = columns.contained[sub === undefined ? name : `${name}.${sub}`];
+  return field && { where: { field, operator: 'co', value: String(value) }, residual: filter };
+}
+
+function isPartOperator(op: string): op is PartOperator {
+  return op === 'sw' || op === 'ew' || op === 'co';
+}
+
+/** True for a text whose part in a column is not what it is in the value (`isExact`). */
+function hasNoKey(value: Operand): boolean {
+  return /[\ufffd\p{Surrogate}]|\0/u.test(String(value));
 }
 
 /**
@@ -282,7 +348,7 @@ function convertPresence<Field extends string>(
  */
 function isExact({ filter }: AttributePath, value: Operand): boolean {
   // Columns store every lone surrogate as U+FFFD, and PostgreSQL searches NUL as U+FFFD, so different values have the same key.
-  return filter === undefined && !/[\ufffd\p{Surrogate}]|\0/u.test(String(value));
+  return filter === undefined && !hasNoKey(value);
 }
 
 function toColumnCondition<Field extends string>(

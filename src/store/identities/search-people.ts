@@ -5,11 +5,10 @@ import { foldCase } from '../../schema/case-fold.ts';
 import type { JsonObject } from '../../schema/resource.ts';
 import { inScope, type Scope } from '../connection-scopes.ts';
 import { parseJson, yieldToEventLoop } from '../sql/queries.ts';
-import { containsText, inRange, personKeys, personSearchKey, type TextRange } from '../sql/search-keys.ts';
+import { containsText, inRange, personKeys, personSearchKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
+import { walkIndex } from '../sql/walk-index.ts';
 
-/** The index entries that one statement compares with the text. Other statements run between two of them. */
-const STEP = 5_000;
 /** The people with findings whose values are compared, and those whom one statement reads. */
 const MAX_WITH_FINDINGS = 10_000;
 const FINDINGS_STEP = 1_000;
@@ -29,51 +28,18 @@ export async function* idsWithText(
   db: Kysely<Tables>,
   search: TextSearch,
 ): AsyncGenerator<string[], void, undefined> {
-  const { text } = search;
-  yield* walkIndex(db, search, {
+  const { scope, text } = search;
+  yield* walkIndex(db, scope, {
     ...{ table: 'identity_email', id: 'identity_id', key: 'email_key' },
     range: personKeys,
     matches: sql`${containsText('email_key', text)} or ${containsText('identity_id', text)}`,
   });
-  yield* walkIndex(db, search, {
+  yield* walkIndex(db, scope, {
     ...{ table: 'identity', id: 'id', key: 'travel_id' },
     range: { from: '', to: '\u{10FFFF}' },
     matches: containsText('travel_id', text),
   });
   yield* idsWithFindingText(db, search);
-}
-
-/** An index, whose entries a walk compares. */
-interface WalkedIndex {
-  table: 'identity' | 'identity_email';
-  id: string;
-  key: string;
-  range: TextRange;
-  matches: RawBuilder<SqlBool>;
-}
-
-/** Each statement has one condition for either end of its range: of two, SQLite may begin at the farther one. */
-async function* walkIndex(
-  db: Kysely<Tables>,
-  { scope }: TextSearch,
-  { table, id, key, range, matches }: WalkedIndex,
-): AsyncGenerator<string[], void, undefined> {
-  const keyColumn = sql.ref(key);
-  for (let after: string | undefined = range.from; after !== undefined; ) {
-    const following: RawBuilder<unknown> = sql`
-      from ${sql.table(table)} where ${inScope(scope)} and ${keyColumn} > ${after}`;
-    const end = sql<{ key: string }>`
-      select ${keyColumn} as key ${following} and ${keyColumn} < ${range.to}
-      order by ${keyColumn} limit 1 offset ${sql.lit(STEP - 1)}`;
-    const upTo: string | undefined = (await end.execute(db)).rows[0]?.key;
-    const { rows } = await sql<{ id: string }>`
-      select ${sql.ref(id)} as id ${following}
-        and ${upTo === undefined ? sql`${keyColumn} < ${range.to}` : sql`${keyColumn} <= ${upTo}`}
-        and (${matches}) order by ${keyColumn}`.execute(db);
-    await yieldToEventLoop();
-    yield rows.map((row) => row.id);
-    after = upTo;
-  }
 }
 
 async function* idsWithFindingText(

@@ -114,9 +114,12 @@ const selectHidden = compiledQuery((db, of: Scope & { travelId: string }) =>
   db.selectFrom('identity').select('active').where(unclaimedOfTraveler(of, of.travelId)),
 );
 
-/** The slots of all kinds; there are some thirty. */
-const selectSlots = compiledQuery((db, scope: Scope) =>
-  db.selectFrom('list_counter').select(['kind', 'count', 'active']).where(inScope(scope)),
+const selectSlots = compiledQuery((db, of: Scope & { one: CounterRow['kind']; other: CounterRow['kind'] }) =>
+  db
+    .selectFrom('list_counter')
+    .select(['kind', 'count', 'active'])
+    .where(inScope(of))
+    .where('kind', 'in', [of.one, of.other]),
 );
 
 /** Adds the slots of one kind, and subtracts those of another. */
@@ -125,7 +128,8 @@ async function sumSlots(
   scope: Scope,
   signs: Partial<Record<CounterRow['kind'], 1 | -1>>,
 ): Promise<Counts> {
-  const { rows: slots } = await selectSlots(db, scope);
+  const [one = 'live', other = one] = Object.keys(signs) as CounterRow['kind'][]; // The keys of this record.
+  const { rows: slots } = await selectSlots(db, { ...scope, one, other });
   const sum = (column: 'count' | 'active') =>
     slots.reduce((total, slot) => total + (signs[slot.kind] ?? 0) * slot[column], 0);
   return { count: sum('count'), active: sum('active') };

@@ -3,11 +3,20 @@ import type { Group, ListedGroup } from '../../model/group-ports.ts';
 import type { Identity } from '../../model/identity.ts';
 import type { GroupField, UserField } from '../../model/list-ports.ts';
 import type { ListedIdentity } from '../../model/store-ports.ts';
+import { foldCase } from '../../schema/case-fold.ts';
 import { equalInScope, type Scope } from '../connection-scopes.ts';
 import { toIdentity } from '../identities/identity-row.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson } from '../sql/queries.ts';
-import { caseFoldedKey, exactKey } from '../sql/search-keys.ts';
+import {
+  caseFoldedKey,
+  exactKey,
+  hashedKeys,
+  inRange,
+  isCut,
+  personKeys,
+  type TextRange,
+} from '../sql/search-keys.ts';
 import type { IdentityTable } from '../sql/tables.ts';
 import { type CountedRows, unclaimedOfTraveler } from './list-counters.ts';
 
@@ -36,6 +45,12 @@ export interface SearchColumn {
   isNullable?: true;
   /** Converts a value to the form that the column contains. */
   key(value: string | number | boolean): string | number;
+  /** Set for texts in which a part can be sought: folds that part as the column is folded. */
+  fold?: (text: string) => string;
+  /** The condition that the text of a row is not complete in the column. */
+  isTooLong?: Sql;
+  /** The range of the values, if the column has others, too. */
+  range?: TextRange;
   /** Too many rows have the same value to search for it. */
   isCommon?: true;
   /** The table that contains the column, if a row has several values, and its column with the id of the row. */
@@ -48,6 +63,11 @@ function folded(value: string | number | boolean): string {
 
 function exact(value: string | number | boolean): string {
   return exactKey(String(value));
+}
+
+/** What a column of texts that are compared without case needs for a search of their parts. */
+function parts(column: string): Required<Pick<SearchColumn, 'fold' | 'isTooLong'>> {
+  return { fold: foldCase, isTooLong: inRange(column, hashedKeys) };
 }
 
 /**
@@ -79,13 +99,23 @@ export const userList: ListDefinition<UserField, ListedIdentity> = {
   },
   fields: {
     id: { column: 'id', key: String },
-    userName: { column: 'user_name_key', key: folded },
+    userName: { column: 'user_name_key', key: folded, ...parts('user_name_key') },
     email: {
-      ...{ column: 'email_key', key: folded },
+      ...{ column: 'email_key', key: folded, ...parts('email_key') },
       owned: { table: 'identity_email', id: 'identity_id' },
     },
-    externalId: { column: 'external_id', isNullable: true, key: exact },
-    displayName: { column: 'display_name_key', isNullable: true, key: folded },
+    externalId: {
+      ...{ column: 'external_id', isNullable: true, key: exact },
+      ...{ ...parts('external_id'), fold: String },
+    },
+    displayName: {
+      ...{ column: 'display_name_key', isNullable: true, key: folded },
+      ...parts('display_name_key'),
+    },
+    person: {
+      ...{ column: 'email_key', key: folded, fold: foldCase, isTooLong: isCut('email_key') },
+      ...{ range: personKeys, owned: { table: 'identity_email', id: 'identity_id' } },
+    },
     created: { column: 'created_at', key: Number },
     lastModified: { column: 'last_modified', key: Number },
     active: { column: 'active', isCommon: true, key: Number },
@@ -121,7 +151,10 @@ export const groupList: ListDefinition<GroupField, ListedGroup> = {
   toRow: (columns) => toGroup(columns as GroupColumns<string | null>), // The row has the columns of `columns`.
   fields: {
     id: { column: 'id', key: String },
-    displayName: { column: 'display_name_key', isNullable: true, key: folded },
+    displayName: {
+      ...{ column: 'display_name_key', isNullable: true, key: folded },
+      ...parts('display_name_key'),
+    },
     externalId: { column: 'external_id', isNullable: true, key: exact },
     member: {
       ...{ column: 'value', key: String },

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
-import type { Comparison, ComparisonOperator, Where } from '../../model/list-ports.ts';
+import type { Comparison, ComparisonOperator, PartOperator, Where } from '../../model/list-ports.ts';
 import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
+import { hasPart, inRange } from '../sql/search-keys.ts';
 import type { ListDefinition, SearchColumn, Sql } from './list-definitions.ts';
 
 /** The part of a definition that a condition needs. */
@@ -66,8 +67,21 @@ function groupEqualities<Field extends string>(
   return { values, others };
 }
 
-function compare({ column, key }: SearchColumn, { operator, value }: Comparison<string>): Sql {
-  return sql`${sql.ref(column)} ${operators[operator]} ${key(value)}`;
+/** The comparison of a column of this row, or of the table that has it. */
+export function compare(definition: SearchColumn, { operator, value }: Comparison<string>): Sql {
+  const { column, key, fold = String, isTooLong = sql`1 = 0`, range } = definition;
+  if (!isPartOperator(operator)) return sql`${sql.ref(column)} ${operators[operator]} ${key(value)}`;
+  const found = sql`(${hasPart(column, operator, fold(String(value)))} or ${isTooLong})`;
+  return range ? sql`(${inRange(column, range)} and ${found})` : found;
+}
+
+function isPartOperator(operator: Comparison<string>['operator']): operator is PartOperator {
+  return operator === 'sw' || operator === 'ew' || operator === 'co';
+}
+
+/** True for a comparison that no index finds: all its entries are compared. */
+export function comparesAllEntries<Field extends string>(where: Where<Field>): where is Comparison<Field> {
+  return 'field' in where && (where.operator === 'co' || where.operator === 'ew');
 }
 
 function isOneOf({ column, key }: SearchColumn, values: Value[]): Sql {
@@ -100,12 +114,15 @@ export function indexSearchesOf<Field extends string>(
     const searches = 'field' in part ? [withOtherBounds(part, parts)] : indexSearchesOf(definition, part);
     return searches && !isCommon ? [searches] : [];
   });
-  return candidates.find((searches) => searches.every((one) => 'field' in one)) ?? candidates[0];
+  const isEasiest = (searches: Where<Field>[]) =>
+    searches.every((one) => 'field' in one && one.operator === 'eq');
+  const isEasy = (searches: Where<Field>[]) => !searches.some(comparesAllEntries);
+  return candidates.find(isEasiest) ?? candidates.find(isEasy) ?? candidates[0];
 }
 
 /** Both bounds of a range are one search. */
 function withOtherBounds<Field extends string>(part: Comparison<Field>, parts: Where<Field>[]): Where<Field> {
-  if (part.operator === 'eq') return part;
+  if (part.operator === 'eq' || isPartOperator(part.operator)) return part;
   return { all: parts.filter((one) => 'field' in one && one.field === part.field && one.operator !== 'eq') };
 }
 
@@ -132,7 +149,12 @@ export function selectFoundIds<Field extends string>(
         ? selectFrom(column.owned.table, column.owned.id, condition)
         : selectLive(condition);
     }),
-    ...others.map((bounds) => selectLive(toCondition(definition, bounds))),
+    ...others.map((bounds) => {
+      const column = 'field' in bounds ? definition.fields[bounds.field] : undefined;
+      return column?.owned && 'field' in bounds
+        ? selectFrom(column.owned.table, column.owned.id, compare(column, bounds))
+        : selectLive(toCondition(definition, bounds));
+    }),
   ];
   return selects.length === 0 ? sql`select null as id where 1 = 0` : sql.join(selects, sql` union all `);
 }

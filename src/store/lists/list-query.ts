@@ -1,9 +1,19 @@
 import { sql } from 'kysely';
-import type { ListPage, ListQuery, ListScan, SortKey } from '../../model/list-ports.ts';
+import type { Comparison, ListPage, ListQuery, ListScan, SortKey } from '../../model/list-ports.ts';
+import { inScope } from '../connection-scopes.ts';
 import { batches } from '../sql/queries.ts';
+import { type WalkedIndex, walkIndex } from '../sql/walk-index.ts';
 import { readCounter } from './list-counters.ts';
 import type { ListDefinition, ListScope } from './list-definitions.ts';
-import { conjunctsOf, indexSearchesOf, selectFoundIds, toCondition } from './list-filter.ts';
+import {
+  allOf,
+  compare,
+  comparesAllEntries,
+  conjunctsOf,
+  indexSearchesOf,
+  selectFoundIds,
+  toCondition,
+} from './list-filter.ts';
 import {
   cursorOf,
   type FoundKey,
@@ -37,7 +47,8 @@ const BATCH = 50;
 export async function listRows<Field extends string, Row>(
   task: ListTask<Field, Row>,
 ): Promise<ListPage<Row>> {
-  const { definition, query, scan } = task;
+  const { definition, query } = task;
+  const scan = await withoutNeedlessResidual(task);
   const search: KeySearch = {
     order: orderOf(task),
     condition: toCondition(definition, query.where),
@@ -45,7 +56,24 @@ export async function listRows<Field extends string, Row>(
   };
   if (!scan.residual && conjunctsOf(query.where).length === 0) return readPage(task, search);
   const found = await findByIndexes(task, search);
-  return collectPage(task, found ? [found] : walk(task, search, scan));
+  return collectPage({ ...task, scan }, found ? [found] : walk(task, search, scan));
+}
+
+/** Leaves the residual out if it was only for values that are too long for a column, and there are none. */
+async function withoutNeedlessResidual<Field extends string, Row>({
+  definition: { table, live, fields },
+  scope,
+  query: { exactUnlessLong },
+  scan,
+}: ListTask<Field, Row>): Promise<ListScan<Row>> {
+  if (!scan.residual || !exactUnlessLong) return scan;
+  for (const { isTooLong = sql`1 = 1`, owned } of exactUnlessLong.map((field) => fields[field])) {
+    const from = owned ? sql.table(owned.table) : sql.table(table);
+    const where = allOf([inScope(scope), isTooLong, ...(owned ? [] : [live])]);
+    const { rows } = await sql`select 1 from ${from} where ${where} limit 1`.execute(scope.db);
+    if (rows.length > 0) return scan;
+  }
+  return { ...scan, residual: undefined };
 }
 
 /** Reads a page of all rows along the index of its order. */
@@ -82,12 +110,36 @@ async function findByIndexes<Field extends string, Row>(
   const searches = indexSearchesOf(definition, query.where);
   if (!searches) return undefined;
   await scan.yieldBetweenSteps();
+  const [walks, lookups] = [
+    searches.filter(comparesAllEntries),
+    searches.filter((one) => !comparesAllEntries(one)),
+  ];
   const found = await sql<{ id: string }>`
-    ${selectFoundIds(definition, scope, { searches, limit: MANY + 1 })}`.execute(scope.db);
-  const ids = [...new Set(found.rows.map(({ id }) => id))];
-  if (ids.length === 0 || ids.length > MANY) return ids.length === 0 ? [] : undefined;
-  const rows = await readKeysOf(task, search, ids);
+    ${selectFoundIds(definition, scope, { searches: lookups, limit: MANY + 1 })}`.execute(scope.db);
+  const ids = new Set(found.rows.flatMap(({ id }) => id ?? []));
+  for (const comparison of walks) {
+    for await (const some of walkIndex(scope.db, scope, indexOf(definition, comparison))) {
+      await scan.yieldBetweenSteps();
+      for (const id of some) ids.add(id);
+      if (ids.size > MANY) return undefined;
+    }
+  }
+  if (ids.size === 0 || ids.size > MANY) return ids.size === 0 ? [] : undefined;
+  const rows = await readKeysOf(task, search, [...ids]);
   return rows.filter(({ matches }) => matches);
+}
+
+/** The index whose entries are compared. */
+function indexOf<Field extends string>(
+  { table, live, fields }: ListDefinition<Field, unknown>,
+  comparison: Comparison<Field>,
+): WalkedIndex {
+  const column = fields[comparison.field];
+  const { column: key, owned, range = { from: '', to: '\u{10FFFF}' } } = column;
+  const matches = compare(column, comparison);
+  return owned
+    ? { table: owned.table, id: owned.id, key, range, matches }
+    : { table, id: 'id', key, range, of: live, matches };
 }
 
 /** Collects a page from the rows that meet the conditions on columns, and counts those that match. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { PartOperator } from '../../model/list-ports.ts';
 import { displayNameOf } from '../../model/people.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { cleanValue } from '../../schema/clean-text.ts';
@@ -82,9 +83,13 @@ export interface TextRange {
   to: string;
 }
 
-/** The keys that begin with a text. No text follows U+10FFFF. */
+/** The keys that begin with a text, whatever its case. */
 export function prefixRange(prefix: string): TextRange {
-  const from = foldCase(prefix);
+  return rangeAfter(foldCase(prefix));
+}
+
+/** The texts that begin with this one. No text follows U+10FFFF. */
+function rangeAfter(from: string): TextRange {
   return { from, to: `${from}\u{10FFFF}` };
 }
 
@@ -93,7 +98,22 @@ export const personKeys: TextRange = { from: PERSON, to: 'Ϊ' };
 
 /** The condition that a column, or an expression, contains a text, which is folded as the column is. */
 export function containsText(column: string | RawBuilder<unknown>, text: string): RawBuilder<SqlBool> {
-  return sql<SqlBool>`${typeof column === 'string' ? sql.ref(column) : column} like ${`%${text.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+  return isLike(column, `%${escapeLike(text)}%`);
+}
+
+/** The condition that a text occurs at this place of a column that is folded as the text is. Longer texts than keys occur in none. */
+export function hasPart(column: string, operator: PartOperator, text: string): RawBuilder<SqlBool> {
+  if (text.length > MAX_KEY_LENGTH) return sql<SqlBool>`1 = 0`;
+  if (operator === 'sw') return inRange(column, rangeAfter(text));
+  return operator === 'ew' ? isLike(column, `%${escapeLike(text)}`) : containsText(column, text);
+}
+
+function isLike(column: string | RawBuilder<unknown>, pattern: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${typeof column === 'string' ? sql.ref(column) : column} like ${pattern} escape '\\'`;
+}
+
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
 }
 
 /** The condition that a key is in a range. */
@@ -112,6 +132,14 @@ const MAX_KEY_LENGTH = 500;
  * that it cannot equal the hash of another text.
  */
 const HASH_PREFIX = 'sha256:';
+
+/** The keys of texts that are too long. */
+export const hashedKeys: TextRange = { from: HASH_PREFIX, to: 'sha256;' };
+
+/** The condition that a key of a person was cut. It also holds for some keys that were not: characters count as bytes. */
+export function isCut(column: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`octet_length(${sql.ref(column)}) >= ${sql.lit(MAX_KEY_LENGTH - 1)}`;
+}
 
 /** Replaces a text that is too long for an index by its hash. */
 function hashIfLong(text: string): string {

@@ -449,6 +449,11 @@ const anyComparison: fc.Arbitrary<Where<UserField>> = fc.oneof(
     operator: fc.constant<'eq'>('eq'),
     value: text,
   }),
+  fc.record({
+    field: fc.constantFrom<UserField>('userName', 'displayName'),
+    operator: fc.constantFrom('sw', 'ew', 'co'),
+    value: fc.oneof(text, fc.constantFrom('7', '%', '_', '\\')),
+  }),
   fc.integer({ min: 0, max: 71 }).map((at) => eq('id', `p${at}`)),
   fc.integer({ min: 0, max: 70 }).map((at) => eq('userName', `${letters[at % 12]}${(at * 37) % 71}`)),
   fc.boolean().map((value) => eq('active', value)),
@@ -501,10 +506,16 @@ function holds(where: Where<UserField>, one: Identity): boolean {
         ge: difference >= 0,
         lt: difference < 0,
         le: difference <= 0,
+        ...{ sw: false, ew: false, co: false },
       }[is];
     }
     const isExact = where.field === 'id' || where.field === 'externalId' || typeof own === 'boolean';
-    return isExact ? own === value : foldCase(String(own)) === foldCase(String(value));
+    const fold = isExact ? String : (one: unknown) => foldCase(String(one));
+    const text = fold(own);
+    const sought = fold(value);
+    if (is === 'sw') return text.startsWith(sought);
+    if (is === 'ew') return text.endsWith(sought);
+    return is === 'co' ? text.includes(sought) : text === sought;
   });
 }
 
