@@ -4,10 +4,10 @@ import { addRequestNotes, type RequestScope } from './log.ts';
 import { addressGroup } from './proxies.ts';
 
 /**
- * Counts a failed authentication of a client address. Returns the seconds for `Retry-After` if there were too many,
- * else undefined.
+ * Counts a failed authentication of a client address, and sets how many more the limit allows as headers of the response
+ * (draft-ietf-httpapi-ratelimit-headers). Returns the seconds for `Retry-After` if there were too many, else undefined.
  */
-export type FailureLimit = (address: string) => number | undefined;
+export type FailureLimit = (address: string, response?: Pick<Response, 'set'>) => number | undefined;
 
 /** The reason for which a credential was refused and, if known, the credential. For the log only. */
 export interface RefusalReason {
@@ -50,14 +50,17 @@ const MAX_ADDRESSES = 10_000;
 export function createFailureLimit(now: () => number): FailureLimit {
   // Ordered by the end of the window, because all windows have the same length.
   const windows = new Map<string, { failures: number; endsAt: number }>();
-  return (address) => {
+  return (address, response) => {
     const group = addressGroup(address);
     const at = now();
     const known = windows.get(group);
     if (known && known.endsAt > at) {
       known.failures += 1;
-      return known.failures > MAX_FAILURES ? Math.ceil((known.endsAt - at) / 1000) : undefined;
+      const seconds = Math.ceil((known.endsAt - at) / 1000);
+      response?.set(rateLimit(known.failures, seconds));
+      return known.failures > MAX_FAILURES ? seconds : undefined;
     }
+    response?.set(rateLimit(1, WINDOW_MS / 1000));
     windows.delete(group);
     for (const [oldest, { endsAt }] of windows) {
       if (endsAt > at && windows.size < MAX_ADDRESSES) break;
@@ -65,6 +68,13 @@ export function createFailureLimit(now: () => number): FailureLimit {
     }
     windows.set(group, { failures: 1, endsAt: at + WINDOW_MS });
     return undefined;
+  };
+}
+
+function rateLimit(failures: number, seconds: number): Record<string, string> {
+  return {
+    'RateLimit-Policy': `"failures";q=${MAX_FAILURES};w=${WINDOW_MS / 1000}`,
+    RateLimit: `"failures";r=${Math.max(0, MAX_FAILURES - failures)};t=${seconds}`,
   };
 }
 
@@ -77,7 +87,7 @@ export async function recordFailedAuthentication(
   { authorization, token, known }: UnauthenticatedRequest,
   { limit, explain }: FailedAuthenticationDeps,
 ): Promise<number | undefined> {
-  const retryAfter = limit(clientAddressOf(response));
+  const retryAfter = limit(clientAddressOf(response), response);
   if (retryAfter !== undefined) addRequestNotes(response, { reason: TOO_MANY_FAILURES });
   else if (token === undefined)
     addRequestNotes(response, { reason: authorization ? 'malformed credential' : 'no credential' });

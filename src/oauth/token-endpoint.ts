@@ -93,7 +93,7 @@ function limitFailures(limit: FailureLimit): ErrorRequestHandler {
   return (error, _request, response, next) => {
     const isFailure =
       requestScopeOf(response).notes.credential === undefined && toOAuthError(error).status < 500;
-    const retryAfter = isFailure ? limit(clientAddressOf(response)) : undefined;
+    const retryAfter = isFailure ? limit(clientAddressOf(response), response) : undefined;
     if (error instanceof OAuthError && error.refusal) addRequestNotes(response, error.refusal);
     if (retryAfter === undefined) return next(error);
     addRequestNotes(response, { reason: TOO_MANY_FAILURES });

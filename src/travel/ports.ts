@@ -189,6 +189,8 @@ export interface ApiKey {
   /** A label chosen by an admin. */
   name: string;
   userId: string;
+  /** True if the key can only read. */
+  isReadOnly?: boolean;
   createdAt: number;
   /** The time of the last use, accurate to a minute. */
   lastUsedAt: number | undefined;
@@ -198,9 +200,9 @@ export interface ApiKey {
 /** Stores API keys. Only a hash of each key is stored. */
 export interface ApiKeys {
   /** Adds a key. An existing key with the same hash is left unchanged, even if it is revoked. */
-  add(key: Pick<ApiKey, 'id' | 'name' | 'userId' | 'createdAt'> & { hash: string }): Promise<void>;
+  add(key: Omit<ApiKey, 'lastUsedAt' | 'revokedAt'> & { hash: string }): Promise<void>;
   /** Finds the key with this hash, unless it is revoked. */
-  findActive(hash: string): Promise<Pick<ApiKey, 'id' | 'userId' | 'lastUsedAt'> | undefined>;
+  findActive(hash: string): Promise<Pick<ApiKey, 'id' | 'userId' | 'isReadOnly' | 'lastUsedAt'> | undefined>;
   /** Lists all keys, including revoked ones, of existing users; oldest first. */
   list(): Promise<ApiKey[]>;
   /** Revokes a key. Returns false if it does not exist or is already revoked. */
@@ -216,6 +218,8 @@ export interface Principal {
   userId: string;
   /** Kind and name of the credential for the logs, e.g. `apiKey:<id>` or `oauth:<client>`. */
   credential: string;
+  /** True if the credential can only read. */
+  isReadOnly?: boolean | undefined;
   /** Work to do after the response was sent, so that the client does not wait for it. */
   onResponseClosed?: () => void;
 }

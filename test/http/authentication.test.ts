@@ -99,6 +99,20 @@ test('the travel API answers 429 without a body after 100 failures, and serves a
   expect((await send({ path, token: service.travelApiKey })).status).toBe(200);
 });
 
+test('the headers of the rate limit say how many more failures are allowed, and until when', async () => {
+  for (const asked of [wrong(), { path: '/api/users', ...wrong() }, guess()]) {
+    const { headers } = await send(asked);
+    expect(headers.get('ratelimit-policy')).toBe('"failures";q=100;w=60');
+  }
+  const { headers } = await send({ path: '/api/users' });
+  expect(headers.get('ratelimit')).toMatch(/^"failures";r=96;t=([1-5]?\d|60)$/);
+  await fail(96, wrong);
+  const refused = await send({ path: '/api/users' });
+  expect(refused.headers.get('ratelimit')).toBe(`"failures";r=0;t=${refused.headers.get('retry-after')}`);
+  const served = await send({ path: '/api/whoami', token: service.travelApiKey });
+  expect([served.status, served.headers.get('ratelimit')]).toEqual([200, null]);
+});
+
 test('another client id at /oauth/token does not evade the limit, and a client with the right secret is served', async () => {
   const [one, other] = [
     await oauthClient(service, { connection: 'default' }),

@@ -59,6 +59,28 @@ test('a revoked API key is refused from then on; other keys stay valid', async (
   expect(await statusOf(fixture.key)).toBe(200);
 });
 
+test('a key that can only read is 403 for every change, which then has no effect', async () => {
+  const about = { email: 'admin@jetbridge.local', name: 'reports', isReadOnly: true };
+  const { id, key } = await createApiKey(deps(), about);
+  expect((await listApiKeys(deps())).find((one) => one.id === id)).toMatchObject({ isReadOnly: true });
+  expect(await statusOf(key)).toBe(200);
+  const webhook = await fixture.make('/webhooks', { url: 'https://example.com' });
+  const before = await fixture.dump();
+  for (const [method, path] of [
+    ['post', '/cost-centers'],
+    ['patch', `/users/${fixture.admin}`],
+    ['put', `/webhooks/${webhook.id}`],
+    ['delete', `/webhooks/${webhook.id}`],
+    ['post', `/webhooks/${webhook.id}/test`],
+  ] as const) {
+    const answer = await fixture
+      .send(method, path, { data: { name: 'x' } })
+      .set('Authorization', `Bearer ${key}`);
+    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+  }
+  expect(await fixture.dump()).toBe(before);
+});
+
 test('deleting a user deletes their API keys', async () => {
   const { id: userId } = await fixture.make('/users', { email: 'ada@corp.example', roles: ['admin'] });
   const { id, key } = await createApiKey(deps(), { email: 'ada@corp.example', name: 'x' });

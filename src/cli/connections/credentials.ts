@@ -59,6 +59,12 @@ function addTokenCommands(program: CliCommand): void {
 
 type Key = OperationOutput<typeof credentialOperations.listTravelApiKeys>['keys'][number];
 
+interface KeyOptions extends JsonFlag {
+  user: string;
+  name: string;
+  readOnly?: boolean;
+}
+
 function addKeyCommands(program: CliCommand): void {
   const keys = program.command('api-keys').description('the API keys of the embedded travel service');
   keys
@@ -66,16 +72,18 @@ function addKeyCommands(program: CliCommand): void {
     .description('create a key that acts on behalf of an admin, and print it once')
     .requiredOption('--user <email>', 'the admin')
     .option('--name <name>', 'a name for your own use', 'unnamed')
+    .option('--read-only', 'a key that can only read')
     .option('--json', 'one JSON object')
-    .examples('api-keys create --user admin@jetbridge.local --name reports')
-    .runs((shell, { user: email, name, json }: JsonFlag & { user: string; name: string }) =>
+    .examples('api-keys create --user admin@jetbridge.local --name reports --read-only')
+    .runs((shell, { user: email, name, readOnly: isReadOnly = false, json }: KeyOptions) =>
       withOperations(shell, async ({ call }) => {
-        const made = await call(credentialOperations, 'createTravelApiKey', { email, name });
+        const made = await call(credentialOperations, 'createTravelApiKey', { email, name, isReadOnly });
         printResult(shell, { json }, made, () => made.key);
         shell.printError(KEEP_TEXT);
       }),
     );
-  const columns = { ...names, user: ({ email }: Key) => email, ...times };
+  const access = ({ isReadOnly }: Key) => (isReadOnly ? 'reads' : 'reads and writes');
+  const columns = { ...names, user: ({ email }: Key) => email, access, ...times };
   const read = (operator: Operator) =>
     listPages(operator, [credentialOperations, 'listTravelApiKeys', 'keys'], {});
   addListCommand(keys, read, columns);

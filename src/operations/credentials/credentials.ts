@@ -49,6 +49,7 @@ const apiKey = z
     id,
     name: z.string(),
     email: z.string().describe('The admin of the travel service on whose behalf it calls'),
+    isReadOnly: z.boolean().describe('True if it can only read'),
     createdAt: time,
     lastUsedAt: optionalTime,
     revokedAt: optionalTime,
@@ -158,14 +159,18 @@ export const credentialOperations = {
     },
     async (_input, deps) => {
       requireEmbeddedApi(deps);
-      return { keys: await listApiKeys(keyDeps(deps)) };
+      const keys = await listApiKeys(keyDeps(deps));
+      return { keys: keys.map((key) => ({ ...key, isReadOnly: key.isReadOnly === true })) };
     },
   ),
   createTravelApiKey: operation(
     {
       ...{ method: 'post', path: '/travel/api-keys', tag: 'Travel service', access: 'admin' },
       summary: 'Create an API key that is shown once',
-      body: z.strictObject({ name, email: z.email('must be an email address').max(320) }),
+      body: z.strictObject({
+        ...{ name, email: z.email('must be an email address').max(320) },
+        isReadOnly: z.boolean().default(false).describe('True for a key that can only read'),
+      }),
       result: z.object({ id, key: z.string() }),
       errors: ['notFound', 'conflict'],
     },

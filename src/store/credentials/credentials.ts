@@ -121,8 +121,8 @@ function toToken(row: Selectable<Tables['token']>): ScimToken {
 /** Returns the store of the travel service's API keys. */
 export function apiKeys({ db, transaction }: Database): ApiKeys {
   return {
-    add: async ({ id, hash, name, userId, createdAt }) => {
-      const user = { user_type: 'user', user_id: userId };
+    add: async ({ id, hash, name, userId, isReadOnly = false, createdAt }) => {
+      const user = { user_type: 'user', user_id: userId, read_only: Number(isReadOnly) };
       await db
         .insertInto('travel_api_key')
         .values({ id, hash, name, ...user, created_at: createdAt, last_used_at: null, revoked_at: null })
@@ -132,7 +132,12 @@ export function apiKeys({ db, transaction }: Database): ApiKeys {
 
     findActive: async (hash) => {
       const [key] = (await apiKeyByHash(db, { hash })).rows;
-      return key && { id: key.id, userId: key.user_id, lastUsedAt: key.last_used_at ?? undefined };
+      return (
+        key && {
+          ...{ id: key.id, userId: key.user_id, lastUsedAt: key.last_used_at ?? undefined },
+          ...(key.read_only === 1 && { isReadOnly: true }),
+        }
+      );
     },
 
     list: () => readApiKeys(db),
@@ -170,6 +175,7 @@ async function readApiKeys(db: Database['db']): Promise<ApiKey[]> {
     id: row.id,
     name: row.name,
     userId: row.user_id,
+    ...(row.read_only === 1 && { isReadOnly: true }),
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
@@ -179,7 +185,7 @@ async function readApiKeys(db: Database['db']): Promise<ApiKey[]> {
 const apiKeyByHash = compiledQuery((db, { hash }: { hash: string }) =>
   db
     .selectFrom('travel_api_key')
-    .select(['id', 'user_id', 'last_used_at'])
+    .select(['id', 'user_id', 'read_only', 'last_used_at'])
     .where('hash', '=', hash)
     .where('revoked_at', 'is', null),
 );

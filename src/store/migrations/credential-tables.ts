@@ -31,6 +31,7 @@ export const credentialTables = {
       name: 'text',
       user_type: 'ordered text',
       user_id: 'ordered text',
+      read_only: 'integer',
       created_at: 'bigint',
       last_used_at: 'bigint?',
       revoked_at: 'bigint?',

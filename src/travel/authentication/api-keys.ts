@@ -20,10 +20,10 @@ export interface ApiKeyDeps {
  */
 export async function createApiKey(
   { keys, reader, now, newId }: ApiKeyDeps,
-  { email, name }: { email: string; name: string },
+  { email, name, isReadOnly = false }: { email: string; name: string; isReadOnly?: boolean },
 ): Promise<{ id: string; key: string }> {
   const { id: userId } = await requireAdminByEmail(reader, email);
-  return addApiKey({ keys, now, newId }, { userId, name });
+  return addApiKey({ keys, now, newId }, { userId, name, isReadOnly });
 }
 
 /** Creates an API key for an admin who has none, and returns its value; undefined if the admin has one. */
@@ -37,11 +37,11 @@ export async function createFirstApiKey(
 
 async function addApiKey(
   { keys, now, newId }: Omit<ApiKeyDeps, 'reader'>,
-  { userId, name }: { userId: string; name: string },
+  about: Pick<ApiKey, 'userId' | 'name' | 'isReadOnly'>,
 ): Promise<{ id: string; key: string }> {
   const id = newId();
   const key = newSecret('travel');
-  await keys.add({ id, hash: hashSecret(key), name, userId, createdAt: now() });
+  await keys.add({ ...about, id, hash: hashSecret(key), createdAt: now() });
   return { id, key };
 }
 
@@ -77,7 +77,8 @@ export function apiKeyAuthenticator({
   return async (token) => {
     const key = await keys.findActive(hashSecret(token));
     if (!key) return undefined;
-    const admission = { userId: key.userId, credential: `apiKey:${key.id}` };
+    const { userId, isReadOnly } = key;
+    const admission = { userId, isReadOnly, credential: `apiKey:${key.id}` };
     const at = now();
     const latest = Math.max(key.lastUsedAt ?? 0, noted.get(key.id) ?? 0);
     if (at - latest < RECORD_USE_EVERY_MS) return admission;

@@ -52,6 +52,8 @@ export function authenticate(
       // The bridge's own reads are too frequent to be logged like others.
       if (admission.credential === BRIDGE_CREDENTIAL && request.method === 'GET') markRoutine(response);
       if (admission.onResponseClosed) response.once('close', admission.onResponseClosed);
+      if (admission.isReadOnly && request.method !== 'GET' && request.method !== 'HEAD')
+        throw new ApiError('forbidden', 'This API key can only read.');
       next();
       return;
     }

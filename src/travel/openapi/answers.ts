@@ -60,7 +60,7 @@ interface MethodHeaders {
   others: Failure[];
 }
 
-const changing: MethodHeaders = { parameters: { 'If-Match': ifMatch }, headers: {}, others: [412] };
+const changing: MethodHeaders = { parameters: { 'If-Match': ifMatch }, headers: {}, others: [403, 412] };
 
 /** The headers of a request and of its answer, and the other answers, by method. */
 const byMethod: Record<ApiOperation['method'], MethodHeaders> = {
@@ -93,7 +93,7 @@ const byMethod: Record<ApiOperation['method'], MethodHeaders> = {
         .optional()
         .describe('Present if this is the answer of an earlier request with the same `Idempotency-Key`'),
     },
-    others: [409, 422],
+    others: [403, 409, 422],
   },
   put: changing,
   patch: changing,
@@ -104,7 +104,7 @@ const failureTexts = {
   304: 'The client has this state already; there is no body.',
   400: 'The request cannot be read, or a query parameter is not valid.',
   401: 'There is no valid credential; the body is empty.',
-  403: 'The operation is not allowed, in general or for the user of the credential.',
+  403: 'The operation is not allowed, in general or for the credential: a key may only read.',
   404: 'There is no such resource.',
   409: 'Another resource has the same unique value, or refers to this one, or a request with the same `Idempotency-Key` is under way.',
   412: 'The resource is not in a state that `If-Match` or `If-None-Match` wants.',

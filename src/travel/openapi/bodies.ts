@@ -2,11 +2,19 @@ import { z } from 'zod';
 import type { Resource } from '../declaration/resource.ts';
 import type { JsonObject } from '../json.ts';
 
+/** A resource with the schemas of its bodies. */
+export type Documented = { resource: Resource; catalog: Resource[] } & ReturnType<typeof bodiesOf>;
+
+/** Returns each resource with the schemas of its bodies. */
+export function documentedOf(catalog: Resource[]): Documented[] {
+  return catalog.map((resource) => ({ resource, catalog, ...bodiesOf(resource, catalog) }));
+}
+
 /**
  * Creates the schemas of the bodies of a resource, each with an id and an example: the response, the response that contains the secret, the
  * body of POST and PUT, and that of PATCH. A field that refers to another resource has the id of that resource.
  */
-export function bodiesOf(resource: Resource, catalog: Resource[]) {
+function bodiesOf(resource: Resource, catalog: Resource[]) {
   const { type, idForm, schema, readOnly, secret, example, exactlyOneOf } = resource;
   const name = capitalize(type);
   const fields = { ...readOnly?.shape, ...schema.shape, ...references(resource, catalog) };

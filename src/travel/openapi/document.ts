@@ -1,21 +1,18 @@
-import { z } from 'zod';
-import { exampleOf } from '../../contract/code-samples.ts';
+import type { z } from 'zod';
 import { type ApiOperation, type ApiResponse, openApiDocument } from '../../contract/openapi.ts';
 import { plainParameters } from '../declaration/list-parameters.ts';
 import type { Operation, Resource, SubCollection } from '../declaration/resource.ts';
 import type { JsonObject } from '../json.ts';
-import { event, eventKinds } from '../resources/event.ts';
-import { booking, bookingCancellation, bookingModification } from '../resources/trip-project.ts';
-import { attempt } from '../resources/webhook.ts';
+import { eventKinds } from '../resources/event.ts';
+import { attempt, testParameters } from '../resources/webhook.ts';
 import { type Described, dataOf, type Failure, pageOf, toOperation } from './answers.ts';
-import { bodiesOf, capitalize, idText, toWords, withArticle } from './bodies.ts';
+import { capitalize, type Documented, documentedOf, idText, toWords, withArticle } from './bodies.ts';
 import { descriptionOf } from './descriptions.ts';
+import { eventRequest, withEventData } from './events.ts';
 
 /** Creates the OpenAPI document of the travel service. `url` is the base URL of the service; by default, clients use that of the document. */
 export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
-  const documented = withEventData(
-    catalog.map((resource) => ({ resource, catalog, ...bodiesOf(resource, catalog) })),
-  );
+  const documented = withEventData(documentedOf(catalog));
   return openApiDocument({
     title: 'Jetbridge travel API',
     description: [
@@ -46,9 +43,6 @@ export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
     sampleCredential: 'TRAVEL_API_KEY',
   });
 }
-
-/** A resource to document. */
-type Documented = { resource: Resource; catalog: Resource[] } & ReturnType<typeof bodiesOf>;
 
 const ACCOUNT = 'Account';
 
@@ -195,7 +189,11 @@ function extraOperations({ resource, answered, revealing, catalog }: Documented)
       {
         ...{ id: 'testWebhook', summary: 'Send a test event to a webhook', ...onWebhook('/test') },
         description:
-          'An event of the kind `webhook.updated` without changes. It is sent once, immediately, even if the webhook is disabled, and is neither in the list of events nor in that of deliveries.',
+          'The event embeds an example of the resource or, without `kind`, the webhook itself. It is sent once, immediately, even if the webhook is disabled, and is neither in the list of events nor in that of deliveries.',
+        parameters: {
+          path: { id: idParameter(catalog, 'webhook') },
+          query: { kind: testParameters.shape.kind },
+        },
         success: success('The result of the attempt; without `error` the event was received', attempt),
       },
     ],
@@ -219,59 +217,3 @@ function idParameter(catalog: Resource[], type: string): z.ZodType {
   const target = catalog.find((resource) => resource.type === type);
   return idText(target?.idForm ?? 'B', `The id of the ${toWords(type)}.`);
 }
-
-/** What an event keeps of a user who was erased. */
-const erasedUser = z
-  .object({ id: idText('B'), type: z.literal('user'), createdAt: z.string().meta({ format: 'date-time' }) })
-  .meta({ id: 'ErasedUser', description: 'What an event keeps of a user who was erased' });
-
-/** The schema of what events of a kind embed: `tripProject.booking.failed` embeds a booking, `user.created` a user. */
-function eventData(kind: string, documented: Documented[]): z.ZodType {
-  const type = kind.split('.').at(-2) ?? '';
-  const partsOfTrips = new Map<string, z.ZodType>(
-    Object.entries({ booking, bookingCancellation, bookingModification }),
-  );
-  const found = partsOfTrips.get(type) ?? documented.find(({ resource }) => resource.type === type)?.answered;
-  return type === 'user' ? z.union([found ?? erasedUser, erasedUser]) : (found ?? erasedUser);
-}
-
-/** Describes the data of an event as the union of what the kinds embed. */
-function withEventData(documented: Documented[]): Documented[] {
-  const embedded = new Set(eventKinds.map((kind) => eventData(kind, documented)));
-  const types = [...embedded].flatMap((one) => (one instanceof z.ZodUnion ? one.options : [one]));
-  const data = z.union([...new Set(types)] as z.ZodType[]);
-  return documented.map((one) => {
-    if (one.resource.type !== event.type) return one;
-    const about = one.answered.meta() ?? {};
-    return { ...one, answered: one.answered.extend({ data }).meta(about) };
-  });
-}
-
-/** The request that webhooks receive for a kind of event. */
-function eventRequest(kind: string, documented: Documented[]): ApiOperation {
-  const name = kind.split('.').map(capitalize).join('');
-  const any = documented.find(({ resource }) => resource.type === event.type)?.answered;
-  const data = eventData(kind, documented);
-  const example = { ...Object(any?.meta()?.['examples'])[0], kind, data: exampleOf(data) ?? null };
-  if (!kind.endsWith('.updated')) delete example.previousAttributes;
-  return {
-    id: `on${name}`,
-    ...{ method: 'post', path: kind, summary: kind, others: { security: [] } },
-    parameters: { header: webhookHeaders },
-    body: any?.extend({ kind: z.literal(kind), data }).meta({
-      id: `${name}Event`,
-      description: `What a webhook receives for \`${kind}\``,
-      examples: [example],
-    }),
-    responses: {
-      '2XX': { description: 'The event was received' },
-      default: { description: 'Delivered again later; 410 disables the webhook' },
-    },
-  };
-}
-
-const webhookHeaders = {
-  'webhook-id': z.string().describe('The id of the event, the same at each attempt'),
-  'webhook-timestamp': z.string().describe('When this attempt was made, in seconds since 1970'),
-  'webhook-signature': z.string().describe('Signatures of the id, the time and the body (Standard Webhooks)'),
-};

@@ -35,10 +35,8 @@ export type PageRequest =
  */
 export function parsePageQuery(options: ListOptions, query: Query): PageRequest {
   const { type, parentId, parameters } = options;
-  const parsed = parameters.safeParse(query);
-  if (!parsed.success)
-    throw invalidParameters(parsed.error.issues.flatMap((issue) => toFaults(issue, parameters, query)));
-  const { pageKind, limit, offset, order, sortBy = CREATED, ...others } = parsed.data;
+  const parsed = parseParameters(parameters, query);
+  const { pageKind, limit, offset, order, sortBy = CREATED, ...others } = parsed;
   const { after, before, archived, emails, status } = others;
   const common: ListQuery = {
     ...{ type, parentId, order, limit, ...listIndexes(options, sortBy) },
@@ -56,7 +54,17 @@ export function parsePageQuery(options: ListOptions, query: Query): PageRequest 
   return { kind: 'offset', query: { ...common, offset, ...filters }, sortBy };
 }
 
-function toFaults(issue: z.core.$ZodIssue, { shape }: ListParameters, query: Query): FieldFault[] {
+/** Parses query parameters. Throws `invalidParam` with all faults. */
+export function parseParameters<Parameters extends z.ZodObject>(
+  parameters: Parameters,
+  query: Query,
+): z.output<Parameters> {
+  const parsed = parameters.safeParse(query);
+  if (parsed.success) return parsed.data;
+  throw invalidParameters(parsed.error.issues.flatMap((issue) => toFaults(issue, parameters, query)));
+}
+
+function toFaults(issue: z.core.$ZodIssue, { shape }: z.ZodObject, query: Query): FieldFault[] {
   if (issue.code === 'unrecognized_keys') return unknownParameters(query, issue.keys, Object.keys(shape));
   const name = String(issue.path[0]);
   return [valueFault(name, query[name], issue.message)];

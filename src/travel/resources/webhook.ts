@@ -95,6 +95,14 @@ function selectedKinds({ disabled, events }: JsonObject): string[] {
   return Array.isArray(events) ? events.map(String) : ['*'];
 }
 
+/** The query parameters of a test. */
+export const testParameters = z.strictObject({
+  kind: z
+    .enum(eventKinds, { error: `one of ${eventKinds.join(', ')}` })
+    .optional()
+    .describe('The kind of event to send, by default `webhook.updated`.'),
+});
+
 /** One attempt to reach the endpoint of a webhook. */
 export const attempt = z
   .strictObject({

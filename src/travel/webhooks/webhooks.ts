@@ -1,14 +1,24 @@
 import { type Request, type Response, Router } from 'express';
-import { refuseOtherMethods, refuseQueryParameters } from '../app.ts';
+import { refuseOtherMethods } from '../app.ts';
 import { callerId } from '../authentication/authentication.ts';
+import { catalog } from '../catalog.ts';
 import { issueSecret, withRecorder } from '../changes.ts';
 import { type RequestTarget, requireLocked, requireResource, retrieve, serialize } from '../collection.ts';
 import { ApiError } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
+import { documentedOf } from '../openapi/bodies.ts';
+import { exampleEvent } from '../openapi/events.ts';
 import { readResource } from '../ports.ts';
 import { idempotency } from '../requests/idempotency.ts';
+import { parseParameters, type Query, refuseAllParameters } from '../requests/pagination.ts';
 import { event } from '../resources/event.ts';
-import { serializeAttempt, webhook, webhookDelivery, webhookSecret } from '../resources/webhook.ts';
+import {
+  serializeAttempt,
+  testParameters,
+  webhook,
+  webhookDelivery,
+  webhookSecret,
+} from '../resources/webhook.ts';
 import { attemptDelivery, openConnections, type WebhookDeps } from './attempt.ts';
 import { createDispatcher } from './dispatcher.ts';
 
@@ -25,10 +35,14 @@ export function createWebhooks(deps: WebhookDeps) {
   };
   const routes = Router({ caseSensitive: true });
   const runOnce = idempotency(deps.travel);
-  const post = (path: string, status: number, answer: (target: RequestTarget) => Promise<JsonObject>) => {
-    routes.post(path, refuseQueryParameters, async (request, response) => {
+  const post = (
+    path: string,
+    status: number,
+    answer: (target: RequestTarget, query: Query) => Promise<JsonObject>,
+  ) => {
+    routes.post(path, async (request, response) => {
       const data = await runOnce(request, response, async (keep) => {
-        const answered = await answer(targetOf(request, response));
+        const answered = await answer(targetOf(request, response), request.query);
         // These operations can be repeated without harm, so a crash before their answer is kept needs no care.
         if (keep) await deps.travel.store.write([], (transaction) => keep(transaction, answered, true));
         return answered;
@@ -37,9 +51,18 @@ export function createWebhooks(deps: WebhookDeps) {
     });
     routes.all(path, refuseOtherMethods('POST'));
   };
-  post('/webhooks/:id/secret', 200, (target) => replaceWebhookSecret(deps, target));
-  post('/webhooks/:id/test', 200, (target) => sendTestEvent(deps, target));
-  post('/webhooks/:parentId/deliveries/:id/redeliver', 201, redeliver);
+  post('/webhooks/:id/secret', 200, (target, query) => {
+    refuseAllParameters(query);
+    return replaceWebhookSecret(deps, target);
+  });
+  post('/webhooks/:id/test', 200, (target, query) => {
+    const { kind } = parseParameters(testParameters, query);
+    return sendTestEvent(deps, target, kind);
+  });
+  post('/webhooks/:parentId/deliveries/:id/redeliver', 201, (target, query) => {
+    refuseAllParameters(query);
+    return redeliver(target);
+  });
   return { ...dispatcher, routes };
 }
 
@@ -60,17 +83,18 @@ function replaceWebhookSecret({ travel }: WebhookDeps, target: RequestTarget): P
   });
 }
 
-/** Sends an event that is in no feed, `webhook.updated` without a change, and returns the attempt. */
-async function sendTestEvent(deps: WebhookDeps, target: RequestTarget): Promise<JsonObject> {
+/** Sends an event that is in no feed, with an example or, without a kind, the webhook as it is, and returns the attempt. */
+async function sendTestEvent(deps: WebhookDeps, target: RequestTarget, kind?: string): Promise<JsonObject> {
   const { travel } = deps;
   const stored = await requireResource(webhook, travel.store, target);
-  const data = await serialize(webhook, stored, travel.store);
+  const itself = { data: await serialize(webhook, stored, travel.store), kind: 'webhook.updated' };
   const sent = {
     type: event.type,
     id: travel.newId('A'),
     parentId: '',
     createdAt: travel.now(),
-    doc: { data, kind: 'webhook.updated', previousAttributes: {} },
+    doc:
+      kind === undefined ? { ...itself, previousAttributes: {} } : exampleEvent(kind, documentedOf(catalog)),
   };
   const { signal } = new AbortController();
   const connections = openConnections();

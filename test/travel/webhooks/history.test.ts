@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../../src/travel/json.ts';
+import { eventKinds } from '../../../src/travel/resources/event.ts';
+import { schemaFaults } from '../contract.ts';
 import { DAY, HOUR, receivedNames, SECOND, webhookFixture } from './fixture.ts';
 
 const fixture = webhookFixture();
@@ -259,6 +261,23 @@ describe('a test delivery', () => {
     });
     expect((await fixture.fixture.send('get', `/events/${sent?.event.id}`)).status).toBe(404);
     expect(await fixture.listDeliveries(id)).toEqual([]);
+  });
+
+  test('a test event of each kind is as the contract says, with an example of the resource', async () => {
+    const receiver = await fixture.openReceiver();
+    const { id } = await fixture.createWebhook({ url: receiver.url, disabled: true });
+    for (const kind of eventKinds) {
+      const answer = await fixture.fixture.send('post', `/webhooks/${id}/test?kind=${kind}`);
+      expect([answer.status, answer.body.data.status]).toEqual([200, 204]);
+      const { event } = receiver.received.at(-1) ?? {};
+      const schema = `#/webhooks/${kind}/post/requestBody/content/application~1json/schema`;
+      expect([event?.kind, schemaFaults(schema, event, { closed: true })]).toEqual([kind, []]);
+    }
+    for (const query of ['kind=user.renamed', 'kind=', 'type=user.created']) {
+      const { status, body } = await fixture.fixture.send('post', `/webhooks/${id}/test?${query}`);
+      expect([status, body.code]).toEqual([400, 'invalidParam']);
+    }
+    expect(receiver.received).toHaveLength(eventKinds.length);
   });
 
   test('returns the reason of a failure, and is sent to a disabled webhook, too', async () => {

@@ -1,4 +1,4 @@
-import { Group, Select, Text } from '@mantine/core';
+import { Group, Select, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { TravelApiKey } from '../../../../operations/credentials/credentials.ts';
 import { CreationDialog, DialogButton, revokeColumn } from '../../components/dialogs.tsx';
@@ -38,6 +38,7 @@ export function ApiKeys({ admins }: { admins: string[] }) {
 const columns: Column<TravelApiKey>[] = [
   { label: 'Name', cell: ({ name }) => name },
   { label: 'Acts for', cell: ({ email }) => email },
+  { label: 'Access', cell: ({ isReadOnly }) => (isReadOnly ? 'reads' : 'reads and writes') },
   { label: 'Created', cell: ({ createdAt }) => <Time at={createdAt} /> },
   { label: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" /> },
 ];
@@ -51,12 +52,15 @@ const revocation = revokeColumn({
 
 function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void }) {
   const [email, setEmail] = useState(admins[0] ?? null);
+  const [isReadOnly, setReadOnly] = useState(false);
   return (
     <CreationDialog
       title="Create an API key"
       action="Create the API key"
       nameText="The integration that will use it"
-      create={async (name) => (await call('createTravelApiKey', { name, email: email ?? '' })).key}
+      create={async (name) =>
+        (await call('createTravelApiKey', { name, email: email ?? '', isReadOnly })).key
+      }
       secretText={(name) => `${name} sends this API key as a bearer. It is shown only now.`}
       onClose={onClose}
     >
@@ -66,6 +70,11 @@ function CreateKey({ admins, onClose }: { admins: string[]; onClose: () => void 
         data={admins}
         value={email}
         onChange={setEmail}
+      />
+      <Switch
+        label="Can only read"
+        checked={isReadOnly}
+        onChange={({ currentTarget }) => setReadOnly(currentTarget.checked)}
       />
     </CreationDialog>
   );
