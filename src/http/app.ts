@@ -249,6 +249,7 @@ const knownSegments = new Set<string>([
 const knownParameters = new Set<string>([
   ...['attributes', 'excludedAttributes', 'filter', 'sortBy', 'sortOrder', 'startIndex', 'count', 'cursor'],
   ...['pageKind', 'limit', 'offset', 'after', 'before', 'order', 'archived', 'emails', 'status', 'require'],
+  'kind',
 ]);
 
 const REDACTED_TEXT = '*';

@@ -53,7 +53,7 @@ describe('npx jetbridge api-keys', () => {
       err: 'There is no such API key, or it was revoked before.\n',
     });
     const after = await run(['api-keys', 'list', '--csv']);
-    expect(after.out).toMatch(/reports,admin@jetbridge\.local,\S+,\S+,\d{4}-\S+Z\r\n/);
+    expect(after.out).toMatch(/reports,admin@jetbridge\.local,reads and writes,\S+,\S+,\d{4}-\S+Z\r\n/);
     await service.close();
   });
 

@@ -67,12 +67,11 @@ describe('a response without a version has no-store and nosniff:', () => {
       () => ({ method: 'POST', headers: scim(), body: '{' }),
     ],
     ['what SCIM does not offer', 501, '/scim/v2/Bulk', () => ({ method: 'POST', headers: scim(), body: {} })],
-    ['a list of travelers', 200, '/api/users', () => ({ headers: travel() })],
     [
-      'a new cost center',
+      'a new webhook with its secret',
       201,
-      '/api/cost-centers',
-      () => ({ method: 'POST', headers: travel(), body: { data: { name: 'north' } } }),
+      '/api/webhooks',
+      () => ({ method: 'POST', headers: travel(), body: { data: { url: 'https://example.com' } } }),
     ],
     ['the travel service without a credential', 401, '/api/users', () => ({})],
     ['a traveler that does not exist', 404, '/api/users/nobody', () => ({ headers: travel() })],
@@ -132,6 +131,20 @@ describe('a response without a version has no-store and nosniff:', () => {
 });
 
 describe('a response with an ETag may be stored by its client, which must revalidate it:', () => {
+  it.each<[string, number, string, () => Sent]>([
+    ['a list of travelers', 200, '/api/users', () => ({ headers: travel() })],
+    [
+      'a new cost center',
+      201,
+      '/api/cost-centers',
+      () => ({ method: 'POST', headers: travel(), body: { data: { name: 'north' } } }),
+    ],
+  ])('%s', async (_title, status, path, sent) => {
+    const answer = await ask(path, sent());
+    expect(rulesIn(answer)).toEqual([status, 'private, no-cache', 'nosniff']);
+    expect(answer.headers.get('etag')).toMatch(/^"[\w-]+"$/);
+  });
+
   it.each(['Users', 'Groups'])('the resources of %s, read and written', async (type) => {
     const body =
       type === 'Users'
