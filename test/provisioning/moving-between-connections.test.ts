@@ -225,3 +225,27 @@ test('people of two connections swap their addresses', () =>
     expect((await fixture.traveler(ada.id))?.email).toBe(addressOf('Bob'));
     expect((await fixture.traveler(bob.id, 'other'))?.email).toBe(addressOf('Ada'));
   }, more));
+
+test('a person who moves gets no second traveler by a create under the userName that is carried out late', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const shared = emailsOf(addressOf('Shared'));
+    const bob = await bridge.users.create('default', person('Bob', { userName: 'bob', emails: [] }));
+    const ada = await bridge.users.create('other', person('Ada', { userName: 'ada', ...shared }));
+    const held = travel.holdCall('patch');
+    const removal = bridge.users.remove('other', ada.id);
+    await held.reached;
+    travel.faultFor = ({ verb }) => (verb === 'create' ? 'late' : undefined);
+    await fixture.patch(bob.id, shared);
+    const back = await bridge.users.create('default', person('Ada', { ...shared, externalId: '2' }));
+    travel.faultFor = () => undefined;
+    held.release();
+    await removal;
+    await fixture.waitForLeases();
+    await reconcileUntilIdle(fixture, 1);
+    await fixture.patch(back.id, { preferredLanguage: 'fr' });
+    travel.carryOutLateCalls();
+    await reconcileUntilIdle(fixture);
+    const own = travelers(fixture).filter(({ archived, firstName }) => !archived && firstName === 'Ada');
+    expect(own).toEqual([expect.objectContaining({ id: (await fixture.identity(back.id)).travelId })]);
+  }, more));

@@ -133,8 +133,10 @@ function hasPassedTravelerOn({ origin: { successor }, travelId, ...identity }: I
 function* linkTraveler(context: ReconcileContext, draft: OutcomeDraft): Program<ReconcileResult | 'gone'> {
   if (mustStayMissing(context)) return endMissing(draft);
   const { predecessor } = draft.progress;
-  const isOwed = predecessor !== undefined && isSamePerson(predecessor) && !isInactive(context.identity);
-  const travelId = isOwed ? yield* travelerOfLeaver(predecessor) : undefined;
+  // A create without an answer is settled first: it may make a second traveler.
+  const isOwed = !isInactive(context.identity) && !sentCreateOf(draft);
+  const isReturn = isOwed && predecessor !== undefined && isSamePerson(predecessor);
+  const travelId = isReturn ? yield* travelerOfLeaver(predecessor) : undefined;
   const linked = travelId === undefined ? 'none' : yield* linkTravelerOfLeaver(context, draft, travelId);
   return linked === 'none' ? yield* linkUnlessInactive(context, draft) : linked;
 }
@@ -152,7 +154,6 @@ function* linkUnlessInactive(
   context: ReconcileContext,
   initial: OutcomeDraft,
 ): Program<ReconcileResult | 'gone'> {
-  // A create without an answer may have made a traveler.
   if (sentCreateOf(initial)) return yield* linkOrCreateTraveler(context, initial);
   const hadTraveler = Object.keys(initial.applied).length > 0;
   const draft = { ...initial, applied: {} };
