@@ -6,7 +6,7 @@ const FLAT = 0.15;
 
 /** Returns a table of the CPU time per request of each operation at each size, and of its ratio to that of the bare route. */
 export function costsTable(measured) {
-  const cpu = ['bare us', 'stock x', 'ours us', 'ours x', 'call us'];
+  const cpu = ['bare us', 'stock x', 'ours us', 'statements', 'call us'];
   const table = tableOf(['operation', 'users', ...cpu, 'min', 'median', 'max', 'req/s'], 1);
   for (const { operation, rounds } of measured) {
     for (const size of sizesOf(rounds)) table.push(costLine(operation, rounds, size));
@@ -17,14 +17,14 @@ export function costsTable(measured) {
 function costLine(operation, rounds, size) {
   const median = (figure) => overRounds(rounds, figure).median;
   const cpu = (who) => median((round) => costOf(round, who, size).cpu).toFixed(0);
-  const judged = overRounds(rounds, (round) => costWithoutCall(round, size));
+  const judged = overRounds(rounds, (round) => times(round, 'service', size));
   return [
     operation.name,
     size,
     cpu('bare'),
     costOf(rounds[0], 'stock') ? median((round) => times(round, 'stock')).toFixed(1) : '-',
     cpu('service'),
-    median((round) => times(round, 'service', size)).toFixed(2),
+    median((round) => costOf(round, 'service', size).statements).toFixed(1),
     operation.travel ? cpu('travel') : '-',
     ...spreadCells(judged),
     median((round) => costOf(round, 'service', size).perSecond).toFixed(0),
@@ -58,10 +58,4 @@ function costOf(round, who, size) {
 
 function times(round, who, size) {
   return costOf(round, who, size).cpu / costOf(round, 'bare').cpu;
-}
-
-/** Returns the ratio to the bare route of the cost of a write without its travel call. */
-function costWithoutCall(round, size) {
-  const call = costOf(round, 'travel', size)?.cpu ?? 0;
-  return (costOf(round, 'service', size).cpu - call) / costOf(round, 'bare').cpu;
 }

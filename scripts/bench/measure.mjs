@@ -18,7 +18,7 @@ export async function measure(contenders, { rounds, connections = CONNECTIONS })
   return all;
 }
 
-/** CPU of the server process per request, in microseconds, and requests per second. */
+/** CPU of the server process per request, in microseconds, its statements or writes to the database per request, and requests per second. */
 async function cost(contender, connections) {
   // The server has closed the connections of the last round, which were idle.
   const { send, close } = client(connections);
@@ -28,7 +28,9 @@ async function cost(contender, connections) {
   const seconds = (performance.now() - began) / 1_000;
   const after = await contender.usage();
   const { who, size, amount } = contender;
-  return { who, size, cpu: (after.cpu - before.cpu) / amount, perSecond: amount / seconds };
+  const perRequest = (figure) => (after[figure] - before[figure]) / amount;
+  const [cpu, statements, sends] = ['cpu', 'statements', 'sends'].map(perRequest);
+  return { who, size, cpu, statements, sends, perSecond: amount / seconds };
 }
 
 /** Each connection sends its next request after the response to its last one. */

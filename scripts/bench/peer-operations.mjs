@@ -40,9 +40,11 @@ export const peerOperations = [
   {
     name: 'PATCH, no change',
     route: '/Users/:id',
-    requestOf: (targets, n) =>
-      patch(`/Users/${pick(targets.people, n).id}`, 'replace', 'name.familyName', 'Lovelace'),
-    isRight: ({ name }) => name.familyName === 'Lovelace',
+    requestOf: (targets, n) => {
+      const { id, name } = pick(targets.people, n);
+      return patch(`/Users/${id}`, 'replace', 'name.familyName', name.familyName);
+    },
+    isRight: ({ name }, { body }) => name.familyName === body.Operations[0].value,
     amount: 1_000,
     most: 1,
   },

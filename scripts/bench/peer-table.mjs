@@ -1,9 +1,13 @@
 import { overRounds } from './statistics.mjs';
 import { spreadCells, tableOf, tableText, verdictText } from './table.mjs';
 
-/** Returns a row for each operation and each database: CPU, requests a second, and the ratios to scimgateway and the bare route. */
+/**
+ * Returns a row for each operation and each database: CPU, statements of SQLite or writes to the socket of PostgreSQL, requests a second, and the
+ * ratios to scimgateway and the bare route.
+ */
 export function peerTable({ measured }) {
-  const figures = ['bare us', 'peer us', 'ours us', 'peer req/s', 'ours req/s', 'x bare', 'x peer: min'];
+  const costs = ['bare us', 'peer us', 'ours us', 'statements', 'sends'];
+  const figures = [...costs, 'peer req/s', 'ours req/s', 'x bare', 'x peer: min'];
   const table = tableOf(['operation', 'database', ...figures, 'median', 'max', 'promise'], 2);
   for (const one of measured) for (const who of databasesOf(one)) table.push(line(one, who));
   return tableText(table);
@@ -23,7 +27,8 @@ function databasesOf({ rounds: [round] }) {
 }
 
 function line({ operation, rounds }, who) {
-  const median = (of, key) => overRounds(rounds, (round) => costOf(round, of)[key]).median.toFixed(0);
+  const median = (of, key, digits = 0) =>
+    overRounds(rounds, (round) => costOf(round, of)[key]).median.toFixed(digits);
   const times = (of) => overRounds(rounds, (round) => costOf(round, who).cpu / costOf(round, of).cpu);
   const ofBare = times('bare').median;
   const ofPeer = times('peer');
@@ -31,6 +36,7 @@ function line({ operation, rounds }, who) {
     operation.name,
     who,
     ...['bare', 'peer', who].map((of) => median(of, 'cpu')),
+    ...['statements', 'sends'].map((key) => median(who, key, 1)),
     ...['peer', who].map((of) => median(of, 'perSecond')),
     ofBare.toFixed(2),
     ...spreadCells(ofPeer),

@@ -18,10 +18,7 @@ const RESIDENT_MB = new Map([
 export function report({ measured, services, imports, lists, log, durable, cycle, peer }) {
   const costs = measured.length > 0 ? costsTable(measured) : undefined;
   const parts = [
-    [
-      'Server CPU per request; min, median, max: times the bare express route, a write without its call',
-      costs,
-    ],
+    ['Server CPU and statements per request; min, median, max: times the bare express route', costs],
     ['The same at any size: times the cost at the smallest', flatnessTable(measured)],
     [
       `Import of ${imports?.size} travelers; min, median, max: times the rate of paging alone`,

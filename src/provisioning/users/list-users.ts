@@ -202,6 +202,6 @@ function createTurn(queues: Map<string, Promise<void>>, connection: string) {
 function tooManyError(): ProvisioningError {
   return new ProvisioningError(
     'tooMany',
-    'Too many resources must be looked at one by one. Add what is indexed: of users id, userName, externalId, emails and displayName with eq, active, meta.created, meta.lastModified; of groups id, displayName, externalId and members with eq, meta.created, meta.lastModified.',
+    'Too many resources must be looked at one by one. Add what is indexed: of users id, userName, externalId, emails and displayName with eq, all of these but id and name.givenName and name.familyName with sw, ew and co, active, meta.created, meta.lastModified; of groups id, displayName, externalId and members with eq, displayName with sw, ew and co, meta.created, meta.lastModified.',
   );
 }
