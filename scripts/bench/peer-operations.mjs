@@ -46,7 +46,7 @@ export const peerOperations = [
     },
     isRight: ({ name }, { body }) => name.familyName === body.Operations[0].value,
     amount: 1_000,
-    most: 1,
+    most: 0.5,
   },
   {
     name: 'GET by id',

@@ -1,7 +1,7 @@
 // Preloaded into every measured process: reports its CPU time, its memory and its use of the database on request, and ends it when the bench
 // has ended.
-import { subscribe } from 'node:diagnostics_channel';
 import { register } from 'node:module';
+import { Socket } from 'node:net';
 import { counts } from './counts.mjs';
 
 register('./sqlite-hooks.mjs', import.meta.url);
@@ -20,16 +20,21 @@ process.on('disconnect', () => process.exit());
 process.channel.unref();
 
 function countSends(port) {
-  subscribe('net.client.socket', ({ socket }) => {
-    socket.once('connect', () => {
-      if (socket.remotePort !== port) return;
-      for (const name of ['_write', '_writev']) {
-        const send = socket[name];
-        socket[name] = function counted(...parameters) {
-          counts.sends += 1;
-          return send.apply(this, parameters);
-        };
-      }
+  const { connect } = Socket.prototype;
+  Socket.prototype.connect = function connectAndCount(...parameters) {
+    this.once('connect', () => {
+      if (this.remotePort === port) countWrites(this);
     });
-  });
+    return connect.apply(this, parameters);
+  };
+}
+
+function countWrites(socket) {
+  for (const name of ['_write', '_writev']) {
+    const send = socket[name];
+    socket[name] = (...parameters) => {
+      counts.sends += 1;
+      return send.apply(socket, parameters);
+    };
+  }
 }
