@@ -197,7 +197,7 @@ function overlays(page: Page): Locator {
 
 /** The buttons and fields that open something. Those that find people have nothing to show before somebody types. */
 function openersIn(scope: Locator): Locator {
-  const finders = '[placeholder="Search people"], [placeholder="Person"], [placeholder^="Find "]';
+  const finders = '[placeholder^="Search"], [placeholder="Person"], [placeholder^="Find "]';
   return scope.locator(`[aria-haspopup]:visible:not([disabled]):not(${finders})`);
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { MappingVersion, RulesStore } from '../../store/queues/rules-in-force.ts';
 import { type Mapping, parseMapping } from '../../translator/mapping/mapping-file.ts';
 import { compileRules, EDITION } from '../../translator/rules/rules.ts';
+import { canonicalJson } from '../../translator/values/values.ts';
 
 /** The mapping in force if neither a file nor a command has given one: the default rules only. */
 export const defaultMapping: Mapping = { scimUserMapping: [] };
@@ -101,8 +102,14 @@ function toList(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** A list of versions compares up to 200 mappings, each of which can have hundreds of rules: each rule is looked at once. */
 function without(some: unknown[], others: unknown[]): unknown[] {
-  return some.filter((one) => !others.some((other) => isDeepStrictEqual(one, other)));
+  const texts = new Set(others.map(toText));
+  return some.filter((one) => !texts.has(toText(one)));
+}
+
+function toText(rule: unknown): string {
+  return canonicalJson(Object(rule));
 }
 
 /** Returns the number of rules that a stored mapping has of its own. */

@@ -210,12 +210,17 @@ export function FormDialog({
   noValidate?: boolean;
 }) {
   const form = useRef<HTMLFormElement>(null);
+  const attach = (element: HTMLFormElement | null) => {
+    form.current = element;
+    // The dialog gives the focus to it when it opens.
+    element?.querySelector('input, textarea')?.setAttribute('data-autofocus', '');
+  };
   useEffect(() => {
     if (!isPending) focusField(form.current);
   }, [isPending]);
   return (
     <Dialog onClose={onClose} title={title} {...dialog}>
-      <form ref={form} noValidate={noValidate} onSubmit={submits(mutate)}>
+      <form ref={attach} noValidate={noValidate} onSubmit={submits(mutate)}>
         <Stack>
           <Failure error={unshownFailure(error, fields)} />
           {children}
@@ -272,7 +277,6 @@ export function CreationDialog({ nameText, create, secretText, children, ...form
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
           required
-          data-autofocus
         />
         {children}
       </FormDialog>

@@ -10,6 +10,7 @@ import { Breakable } from './text.tsx';
 /** A field that finds ten people by a part of a name, address, employee number, id or value of a finding. */
 export function PersonBox({
   label,
+  placeholder = label,
   connection,
   input: given,
   rightSection,
@@ -19,6 +20,7 @@ export function PersonBox({
   onUnknown,
 }: {
   label: string;
+  placeholder?: string;
   /** Only people of this connection. */
   connection?: string;
   input?: RefObject<HTMLInputElement | null>;
@@ -72,7 +74,7 @@ export function PersonBox({
         <TextInput
           ref={input}
           aria-label={label}
-          placeholder={label}
+          placeholder={placeholder}
           size="xs"
           {...(style && { style })}
           value={typed}

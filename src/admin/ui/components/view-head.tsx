@@ -20,7 +20,7 @@ export function ViewHead({ title, back, children, actions }: ViewHeadProps) {
     <>
       {back && <ViewLink href={back.href}>← {back.label}</ViewLink>}
       <Group justify="space-between" align="flex-start" mb="md">
-        <div style={{ flex: '1 1 300px', minWidth: 0 }}>
+        <div style={{ flex: '1 1 200px', minWidth: 0 }}>
           <Group gap="sm" align="baseline" wrap="nowrap">
             <Title order={1} size="h3" style={{ overflowWrap: 'anywhere' }}>
               <bdi>{title}</bdi>

@@ -335,6 +335,7 @@ function PeopleSearch({ isNarrow }: { isNarrow: boolean }) {
   return (
     <PersonBox
       label="Search people"
+      {...(isNarrow && { placeholder: 'Search' })}
       input={input}
       style={{ width: 320, maxWidth: '100%' }}
       rightSection={!isNarrow && <Kbd size="xs">/</Kbd>}

@@ -142,7 +142,6 @@ export function AddConnection({ onClose }: { onClose: () => void }) {
         onChange={(event) => setName(event.currentTarget.value)}
         error={faultOf(change.error, 'name')}
         required
-        data-autofocus
       />
       <Select
         label="Travel service"

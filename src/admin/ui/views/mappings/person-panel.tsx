@@ -89,7 +89,11 @@ function PersonChoice({ connection, person, isUnsent, onPerson }: Omit<PanelProp
     <>
       <Group justify="space-between" gap="xs">
         {person !== undefined && (
-          <ViewLink href={personHref(connection, person)} fw={500}>
+          <ViewLink
+            href={personHref(connection, person)}
+            fw={500}
+            style={{ overflowWrap: 'anywhere', minWidth: 0 }}
+          >
             <bdi>{name ?? person}</bdi>
           </ViewLink>
         )}

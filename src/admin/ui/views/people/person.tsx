@@ -146,12 +146,12 @@ function ReconcileButton({ person: { connection, id } }: { person: PersonExplana
   if (!useIsAdmin()) return null;
   return (
     <Group gap="xs">
-      <Text role="status" c={reconciliation.error ? 'red' : 'dimmed'}>
-        {reconciliation.error?.message ?? (reconciliation.isSuccess ? 'An attempt is made now.' : '')}
-      </Text>
       <Button loading={reconciliation.isPending} onClick={() => reconciliation.mutate()}>
         Bring up to date now
       </Button>
+      <Text role="status" c={reconciliation.error ? 'red' : 'dimmed'}>
+        {reconciliation.error?.message ?? (reconciliation.isSuccess ? 'An attempt is made now.' : '')}
+      </Text>
     </Group>
   );
 }

@@ -1,4 +1,5 @@
 import { Anchor, Button, Drawer, Stack, Text } from '@mantine/core';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
 import type {
   ListedMappingDifference,
@@ -36,12 +37,23 @@ interface VersionsProps {
   onClose: () => void;
 }
 
+/** The number of versions that are read at once. */
+const PAGE = 20;
+/** The most versions that one answer has: a link may lead to any of them. */
+const MAX_VERSIONS = 200;
+
 /** The history of a mapping: who changed what, and a way back. */
 export function Versions({ connection, first, onRestore, onClose }: VersionsProps) {
   const canRestore = useIsAdmin() && onRestore !== undefined;
   useFocusReturn();
   const [open, setOpen] = useState(first);
-  const versions = useRead('listMappingVersions', { connection, limit: 200 });
+  // Each version that is read is compared with the one before.
+  const [limit, setLimit] = useState(first === undefined ? PAGE : MAX_VERSIONS);
+  const versions = useRead(
+    'listMappingVersions',
+    { connection, limit },
+    { placeholderData: keepPreviousData },
+  );
   const restore = (number: number) => {
     onClose();
     onRestore?.(number);
@@ -110,6 +122,11 @@ export function Versions({ connection, first, onRestore, onClose }: VersionsProp
           },
         ]}
       />
+      {versions.data?.versions.length === limit && limit < MAX_VERSIONS && (
+        <Button mt="md" loading={versions.isFetching} onClick={() => setLimit(limit + PAGE)}>
+          Show older versions
+        </Button>
+      )}
     </Drawer>
   );
 }
