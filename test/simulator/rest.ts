@@ -120,7 +120,7 @@ async function readOpenWork({ database, time, shadowSince }: World): Promise<Ope
     .selectFrom('background_task')
     .select(['kind', 'lease_until', 'requested', 'due_at'])
     .where((row) =>
-      row.or([row('lease_until', 'is not', null), row('requested', '=', 1), row('kind', '=', 'import')]),
+      row.or([row('lease_until', '>', now), row('requested', '=', 1), row('kind', '=', 'import')]),
     )
     .execute();
   // An attempt that was under way when rules changed is found by the next look at the rules, a minute later.
@@ -133,7 +133,7 @@ async function readOpenWork({ database, time, shadowSince }: World): Promise<Ope
     .whereRef('rules_generation', '<', 'rules_in_force.generation')
     .execute();
   const running = tasks.filter(
-    ({ lease_until, requested }) => lease_until !== null || Number(requested) === 1,
+    ({ lease_until, requested }) => Number(lease_until ?? 0) > now || Number(requested) === 1,
   );
   // An import that has failed is due again in a minute.
   const failed = tasks
