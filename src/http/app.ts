@@ -249,7 +249,8 @@ const knownSegments = new Set<string>([
 const knownParameters = new Set<string>([
   ...['attributes', 'excludedAttributes', 'filter', 'sortBy', 'sortOrder', 'startIndex', 'count', 'cursor'],
   ...['pageKind', 'limit', 'offset', 'after', 'before', 'order', 'archived', 'emails', 'status', 'require'],
-  'kind',
+  ...['kind', 'reason', 'operationType', 'billingProfileId', 'costCenterId'],
+  ...['createdFrom', 'createdTo', 'dateFrom', 'dateTo'],
 ]);
 
 const REDACTED_TEXT = '*';

@@ -66,8 +66,8 @@ export async function list(
   target: RequestTarget,
   query: Query,
 ): Promise<ListPage> {
-  const { type, parameters } = resource;
-  const options = { type, parentId: target.parentId, parameters };
+  const { type, parameters, filterBy } = resource;
+  const options = { type, parentId: target.parentId, parameters, filterBy };
   const pageRequest = parsePageQuery(options, query);
   await requireParent(resource, store, target);
   return readPage({ resource, options, pageRequest }, store);

@@ -27,6 +27,28 @@ export interface IndexedValue extends NamedValue {
   counted?: true;
 }
 
+/** The values of a resource by which lists are filtered, each in a column of its own. `date` is a time as in responses. */
+export interface FilterValues {
+  kind?: string;
+  status?: string;
+  billingProfileId?: string;
+  costCenterId?: string;
+  date?: string;
+}
+
+/** A condition of a filtered list: one of the values, or a time as in responses, `to` excluded. */
+export interface FilterCondition {
+  column: keyof FilterValues | 'createdAt';
+  values?: string[];
+  from?: string;
+  to?: string;
+}
+
+/**
+ * The index that has, for a resource whose status follows from another one, that one as `<type>/<id>`: a filter by status finds both.
+ */
+export const STATUS_SOURCE = 'statusSource';
+
 /** The index entries of a resource, derived from its document at each write. */
 export interface IndexKeys {
   archived: boolean;
@@ -36,6 +58,7 @@ export interface IndexKeys {
   index: IndexedValue[];
   /** The resources it refers to. They cannot be deleted while the reference exists. */
   references: ResourceRef[];
+  filters?: FilterValues;
 }
 
 /** Finds the resources that have one of these values in an index. Results are in order of creation. */
@@ -72,6 +95,8 @@ export interface ListQuery {
   sortBy?: string;
   /** If set, the list contains only resources with this status. */
   status?: string;
+  /** If set, the list contains only resources that meet all conditions. */
+  where?: FilterCondition[];
   order: 'asc' | 'desc';
   limit: number;
 }

@@ -25,6 +25,11 @@ const calls: [string, (store: TravelStore) => Promise<unknown>, RegExp?][] = [
   ['finding one', (store) => store.find({ type: 'user', ...match })],
   ['finding some', (store) => store.find({ type: 'user', name: 'email', values: ['a', 'b'], limit: 2 })],
   ['a page', (store) => store.page(page), /travel_resource_page \(type=\? AND parent_id=\?\)/],
+  [
+    'a filtered page',
+    (store) => store.page({ ...page, where: [{ column: 'kind', values: ['a'] }] }),
+    /travel_resource_kind \(type=\? AND kind=\?/,
+  ],
   ['a page backwards', (store) => store.page({ ...page, order: 'desc' }), /travel_resource_page/],
   ['the archived', (store) => store.page({ ...page, archived: true }), /travel_resource_archived/],
   ['a sorted page', (store) => store.page({ ...page, sortBy: 'email' }), /\(type=\? AND name=\?\)/],

@@ -17,9 +17,23 @@ export const travelTables = {
       seq: 'bigint',
       archived: 'integer',
       doc: 'text',
+      // What lists are filtered by: null in types without such a filter.
+      kind: 'ordered text?',
+      status: 'ordered text?',
+      billing_profile_id: 'ordered text?',
+      cost_center_id: 'ordered text?',
+      date: 'ordered text?',
     },
     constraints: ['primary key (type, id)'],
     indexes: {
+      kind: { columns: 'type, kind, created_at, seq', where: 'kind is not null' },
+      status: { columns: 'type, status, created_at, seq', where: 'status is not null' },
+      billing_profile: {
+        columns: 'type, billing_profile_id, created_at, seq',
+        where: 'billing_profile_id is not null',
+      },
+      cost_center: { columns: 'type, cost_center_id, created_at, seq', where: 'cost_center_id is not null' },
+      date: { columns: 'type, date, seq', where: 'date is not null' },
       // Lists in the order of creation, with and without archived resources. Unique, so that the order is total.
       page: { columns: 'type, parent_id, created_at, seq', unique: true },
       archived: 'type, parent_id, archived, created_at, seq',

@@ -4,7 +4,10 @@ import { insertInBatches } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 
 /** The columns of a resource without its document, as index rows and references need them. */
-type TravelRow = Omit<Tables['travel_resource'], 'doc'>;
+type TravelRow = Pick<
+  Tables['travel_resource'],
+  'type' | 'id' | 'parent_id' | 'created_at' | 'seq' | 'archived'
+>;
 
 /** Inserts the index rows, unique values and references of a resource. If another one has one of the unique values, returns its name. */
 export async function insertKeys(

@@ -3,6 +3,7 @@ import type { CursorPage, Edge, ListQuery, PageQuery, Position, StoredResource }
 import { comparisonSign, pageAround, type RangeStart } from '../sql/cursor-pages.ts';
 import type { Tables } from '../sql/tables.ts';
 import { readTotal } from './travel-counts.ts';
+import { countFiltered, meetsFilters } from './travel-filters.ts';
 import { selectIndexed, toStoredResource } from './travel-queries.ts';
 
 /** Returns a page of a collection, and the total. */
@@ -13,7 +14,7 @@ export async function readTravelPage(
   const { match, type, parentId, within, archived } = query;
   if (match) return readMatching(db, query, match);
   const [total, rows] = await Promise.all([
-    readTotal(db, { type, list: within ?? parentId, archived }),
+    query.where ? countFiltered(db, query) : readTotal(db, { type, list: within ?? parentId, archived }),
     readRange(db, query, query),
   ]);
   return { total, resources: rows.map(toStoredResource) };
@@ -52,24 +53,43 @@ interface PageRange {
 
 /** Reads a range of a list: in the order of creation, or by the entries of an index. */
 function readRange(db: Kysely<Tables>, query: ListQuery, range: PageRange): Promise<SortedRow[]> {
-  const { type, parentId, sortBy, within } = query;
-  const name = sortBy ?? within;
-  const { order, limit, offset = 0, archived, from } = range;
-  if (name === undefined)
-    return db
+  const name = query.sortBy ?? query.within;
+  if (name === undefined) return readByCreation(db, query, range);
+  return (query.where ? readFilteredByIndex : readByIndex)(db, query, { ...range, name });
+}
+
+function readByCreation(
+  db: Kysely<Tables>,
+  query: ListQuery,
+  { order, limit, offset = 0, archived, from }: PageRange,
+): Promise<SortedRow[]> {
+  return (
+    db
       .selectFrom('travel_resource')
       .selectAll()
       .select('created_at as place')
-      .where('type', '=', type)
-      .where('parent_id', '=', parentId)
+      .where('type', '=', query.type)
+      // Filtered types have no parents, and by this condition the database would choose the index of the whole list.
+      .$if(query.where === undefined, (all) => all.where('parent_id', '=', query.parentId))
+      .$if(query.where !== undefined, (all) => all.where(meetsFilters(query)))
       .$if(archived !== undefined, (all) => all.where('archived', '=', Number(archived)))
       .$if(from !== undefined, (all) => all.where(isBeyond('created_at', order, from)))
       .orderBy('created_at', order)
       .orderBy('seq', order)
       .limit(limit)
       .offset(offset)
-      .execute();
-  // Only the entries before the offset are skipped, without their resources.
+      .execute()
+  );
+}
+
+type IndexRange = PageRange & { name: string };
+
+/** Only the entries before the offset are skipped, without their resources. */
+function readByIndex(
+  db: Kysely<Tables>,
+  { type }: ListQuery,
+  { name, order, limit, offset = 0, archived, from }: IndexRange,
+): Promise<SortedRow[]> {
   const page = db
     .selectFrom('travel_index')
     .select(['type', 'id', 'value as place', 'seq as position'])
@@ -91,6 +111,36 @@ function readRange(db: Kysely<Tables>, query: ListQuery, range: PageRange): Prom
     .select('page.place')
     .orderBy('page.place', order)
     .orderBy('page.position', order)
+    .execute();
+}
+
+/** Reads a range of a filtered list that is sorted by an index. */
+function readFilteredByIndex(
+  db: Kysely<Tables>,
+  query: ListQuery,
+  { name, order, limit, offset = 0, from }: IndexRange,
+): Promise<SortedRow[]> {
+  const { value, seq } = from?.place ?? { value: 0, seq: 0 };
+  const sign = sql.raw(comparisonSign(order, from?.inclusive));
+  return db
+    .selectFrom('travel_index')
+    .innerJoin('travel_resource', (join) =>
+      join
+        .onRef('travel_resource.type', '=', 'travel_index.type')
+        .onRef('travel_resource.id', '=', 'travel_index.id'),
+    )
+    .selectAll('travel_resource')
+    .select('travel_index.value as place')
+    .where('travel_index.type', '=', query.type)
+    .where('travel_index.name', '=', name)
+    .where(meetsFilters(query))
+    .$if(from !== undefined, (all) =>
+      all.where(sql<boolean>`(travel_index.value, travel_index.seq) ${sign} (${value}, ${seq})`),
+    )
+    .orderBy('travel_index.value', order)
+    .orderBy('travel_index.seq', order)
+    .limit(limit)
+    .offset(offset)
     .execute();
 }
 

@@ -135,11 +135,16 @@ async function insertResource(
   const row = { type, id, parent_id: parentId, created_at: createdAt, seq, archived };
   await tx
     .insertInto('travel_resource')
-    .values({ ...row, doc: toJson(doc) })
+    .values({ ...row, doc: toJson(doc), ...filterRow(keys) })
     .execute();
   counts.add({ type, list: parentId, archived }, 1);
   countIndexed(counts, type, keys, 1);
   return insertKeys(tx, row, keys);
+}
+
+function filterRow({ filters = {} }: Pick<IndexKeys, 'filters'>) {
+  const { kind = null, status = null, billingProfileId = null, costCenterId = null, date = null } = filters;
+  return { kind, status, billing_profile_id: billingProfileId, cost_center_id: costCenterId, date };
 }
 
 /** Counted indexes are counted without regard to `archived`. */
@@ -155,7 +160,7 @@ async function replaceResource(
   const archived = Number(keys.archived);
   const stored = await tx
     .updateTable('travel_resource')
-    .set({ doc: toJson(doc), archived })
+    .set({ doc: toJson(doc), archived, ...filterRow(keys) })
     .where('type', '=', type)
     .where('id', '=', id)
     .returning(['seq', 'created_at'])
@@ -192,9 +197,10 @@ async function finishWrite({ tx, slots, counts, appended }: WriteContext): Promi
       .filter(({ resource }) => resource.type === type)
       .map(({ resource, topic }) => ({ resource, topic, created_at: resource.createdAt }));
     const numbered = await numberFeedEntries(tx, type, entries);
-    const rows = numbered.map(({ resource: { id, parentId, doc }, created_at, seq }) => ({
+    const rows = numbered.map(({ resource: { id, parentId, doc }, topic, created_at, seq }) => ({
       ...{ type, id, parent_id: parentId, created_at, seq, archived: 0 },
       doc: toJson(doc),
+      ...filterRow({ filters: topic ? { kind: topic.kind } : {} }),
     }));
     await insertInBatches(rows, (some) => tx.insertInto('travel_resource').values(some));
     await enqueueDeliveries(

@@ -21,7 +21,10 @@ export type ListParameters = ReturnType<typeof listParameters>;
  * Makes the schema of the query parameters of a list, in the order of the OpenAPI document (specification, "Pagination, sorting and filters
  * for collections"). The error of each parameter names the values that it may have.
  */
-export function listParameters({ cursor = false, sortBy = [], filters = [] }: ListFeatures) {
+export function listParameters(
+  { cursor = false, sortBy = [], filters = [] }: ListFeatures,
+  others: z.ZodRawShape = {},
+) {
   const all = {
     pageKind: word(cursor ? ['offset', 'cursor'] : ['offset'])
       .default('offset')
@@ -54,7 +57,7 @@ export function listParameters({ cursor = false, sortBy = [], filters = [] }: Li
   ];
   const offered = Object.entries(all).filter(([name]) => !absent.includes(name));
   // The members that are left out are optional or have a default in `parsePageQuery`.
-  return z.strictObject(Object.fromEntries(offered) as typeof all);
+  return z.strictObject({ ...(Object.fromEntries(offered) as typeof all), ...others });
 }
 
 /** The description of a valid cursor, for errors. */

@@ -2,15 +2,17 @@ import type { z } from 'zod';
 import { foldCase } from '../../schema/case-fold.ts';
 import type { FieldFault } from '../errors.ts';
 import { type JsonObject, stringMember } from '../json.ts';
-import type {
-  IndexedValue,
-  IndexKeys,
-  NamedValue,
-  ResourceRef,
-  StoredResource,
-  TravelReader,
-  TravelTransaction,
+import {
+  type IndexedValue,
+  type IndexKeys,
+  type NamedValue,
+  type ResourceRef,
+  STATUS_SOURCE,
+  type StoredResource,
+  type TravelReader,
+  type TravelTransaction,
 } from '../ports.ts';
+import { type FilterBy, filterParameters, filterValues } from './filters.ts';
 import { type ListFeatures, type ListParameters, listParameters } from './list-parameters.ts';
 
 const allOperations = ['list', 'create', 'retrieve', 'patch', 'replace', 'delete'] as const;
@@ -59,6 +61,8 @@ export interface ResourceRules {
   refuses?: Partial<Record<Operation, (403 | 409)[]>>;
   /** Additional index entries, besides those of `sortBy` and `filters`. */
   index?(resource: StoredResource): NamedValue[];
+  /** Returns the status that the document implies, or the resource from which it follows; for a filter by a status that is not stored. */
+  status?(doc: JsonObject): string | ResourceRef;
   /** Returns the references that are nested deeper than top-level fields. */
   references?(doc: JsonObject): ResourceRef[];
   /** Returns the documents in their response form, in the same order. */
@@ -92,6 +96,8 @@ export interface ResourceDeclaration extends ListFeatures {
    */
   readOnly?: z.ZodObject;
   secret?: DeclaredSecret;
+  /** The fields by which the list can be filtered, besides the time of creation. */
+  filterBy?: FilterBy;
   /** If true, clients can only list and retrieve. Otherwise all six operations are offered: the specification has nothing in between. */
   isReadOnly?: true;
   /** Changes that append an event of the kind `<type>.<change>`, which `eventKinds` in resources/event.ts must list. */
@@ -133,6 +139,7 @@ export function defineResource(declaration: ResourceDeclaration): Resource {
     readOnly,
     secret,
     isReadOnly,
+    filterBy,
     cursor = false,
     sortBy = [],
     filters = [],
@@ -149,7 +156,10 @@ export function defineResource(declaration: ResourceDeclaration): Resource {
     ],
     collectionPath,
     itemPath: `${collectionPath}/:itemId`,
-    parameters: listParameters(features),
+    parameters: listParameters(
+      features,
+      filterParameters(filterBy, { ...readOnly?.shape, ...declaration.schema.shape }),
+    ),
     subParameters: listParameters({ ...features, filters: [] }),
   };
 }
@@ -157,6 +167,7 @@ export function defineResource(declaration: ResourceDeclaration): Resource {
 /** Derives the index entries of a resource from its document. */
 export function indexKeys(resource: Resource, stored: StoredResource): IndexKeys {
   const { doc } = stored;
+  const status = resource.rules?.status?.(doc);
   const searched = new Set([...resource.sortBy, ...(resource.filters.includes('emails') ? ['email'] : [])]);
   return {
     archived: doc['archived'] === true,
@@ -168,8 +179,12 @@ export function indexKeys(resource: Resource, stored: StoredResource): IndexKeys
       ...[...searched].map((name) => ({ name, value: sortKey(doc, name) })),
       ...subCollectionKeys(resource, stored),
       ...(resource.rules?.index?.(stored) ?? []),
+      ...(typeof status === 'object' ? [{ name: STATUS_SOURCE, value: `${status.type}/${status.id}` }] : []),
     ],
     references: referencesOf(resource, stored),
+    ...(resource.filterBy && {
+      filters: { ...filterValues(resource.filterBy, doc), ...(typeof status === 'string' && { status }) },
+    }),
   };
 }
 

@@ -1,10 +1,11 @@
 import type { z } from 'zod';
 import { parseJson } from '../../schema/json-depth.ts';
+import { type FilterBy, filterConditions } from '../declaration/filters.ts';
 import { CREATED, CURSOR, type ListParameters } from '../declaration/list-parameters.ts';
 import { subCollectionIndex } from '../declaration/resource.ts';
 import { ApiError, type FieldFault, MAX_FAULTS } from '../errors.ts';
 import type { JsonObject } from '../json.ts';
-import type { CursorPage, Edge, ListQuery, PageQuery, Position } from '../ports.ts';
+import type { CursorPage, Edge, FilterCondition, ListQuery, PageQuery, Position } from '../ports.ts';
 
 /** Query parameters as express parses them: a repeated parameter is an array. */
 export type Query = Record<string, unknown>;
@@ -16,6 +17,7 @@ export interface ListOptions {
   /** The field and value that all resources of a sub-collection share. */
   sub?: { field: string; value: string };
   parameters: ListParameters;
+  filterBy?: FilterBy | undefined;
 }
 
 /** The parsed page parameters of a request. */
@@ -38,13 +40,15 @@ export function parsePageQuery(options: ListOptions, query: Query): PageRequest 
   const parsed = parseParameters(parameters, query);
   const { pageKind, limit, offset, order, sortBy = CREATED, ...others } = parsed;
   const { after, before, archived, emails, status } = others;
+  const where = filterConditions(options.filterBy, parsed);
   const common: ListQuery = {
     ...{ type, parentId, order, limit, ...listIndexes(options, sortBy) },
-    ...(status === undefined ? {} : { status }),
+    ...(typeof status === 'string' ? { status } : {}),
+    ...(where.length === 0 ? {} : { where }),
   };
   if (pageKind === 'cursor') {
     const given = { ...(after === undefined ? {} : { after }), ...(before === undefined ? {} : { before }) };
-    const edge = parseEdge(options, { order, sortBy, given });
+    const edge = parseEdge(options, { order, sortBy, given, where });
     return { kind: 'cursor', query: common, sortBy, given, ...(edge ? { edge } : {}) };
   }
   const filters = {
@@ -88,8 +92,8 @@ export function cursorMeta(
   { query, sortBy, given }: PageRequest & { kind: 'cursor' },
   { next, previous }: CursorPage,
 ): JsonObject {
-  const { limit, order } = query;
-  const scope = cursorScope(options, order, sortBy);
+  const { limit, order, where } = query;
+  const scope = cursorScope(options, { order, sortBy, where });
   return {
     pageKind: 'cursor',
     limit,
@@ -126,23 +130,31 @@ function listIndexes({ sub }: ListOptions, sortBy: string): Pick<ListQuery, 'wit
 /** Parses the cursor parameters: "after … Mutually exclusive with `before`" (specification). */
 function parseEdge(
   options: ListOptions,
-  { order, sortBy, given }: { order: string; sortBy: string; given: { after?: string; before?: string } },
+  { given, ...list }: ListForm & { given: { after?: string; before?: string } },
 ): Edge | undefined {
   const { after, before } = given;
   const cursor = after ?? before;
   if (cursor === undefined) return undefined;
   if (after !== undefined && before !== undefined)
     throw invalidParameters([valueFault('before', before, 'only one of "after" and "before"')]);
-  const isSorted = options.sub !== undefined || sortBy !== CREATED;
-  const position = decodeCursor(cursorScope(options, order, sortBy), isSorted ? 'index' : 'creation', cursor);
+  const isSorted = options.sub !== undefined || list.sortBy !== CREATED;
+  const position = decodeCursor(cursorScope(options, list), isSorted ? 'index' : 'creation', cursor);
   if (!position)
     throw invalidParameters([valueFault(after === undefined ? 'before' : 'after', cursor, CURSOR)]);
   return after === undefined ? { before: position } : { after: position };
 }
 
-/** Identifies the list and its order. A cursor is valid only for the list that issued it. */
-function cursorScope({ type, parentId, sub }: ListOptions, order: string, sortBy: string): string {
-  return [type, parentId, sub?.field ?? '', sub?.value ?? '', order, sortBy].join(' ');
+/** The order and the filters of a list. */
+interface ListForm {
+  order: string;
+  sortBy: string;
+  where?: FilterCondition[] | undefined;
+}
+
+/** Identifies the list, its order and its filters. A cursor is valid only for the list that issued it. */
+function cursorScope({ type, parentId, sub }: ListOptions, { order, sortBy, where = [] }: ListForm): string {
+  const filters = where.length > 0 ? [JSON.stringify(where)] : [];
+  return [type, parentId, sub?.field ?? '', sub?.value ?? '', order, sortBy, ...filters].join(' ');
 }
 
 function valueFault(field: string, given: unknown, allowed: string): FieldFault {

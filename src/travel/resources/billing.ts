@@ -42,6 +42,7 @@ export const invoice = defineResource({
   path: 'invoices',
   idForm: 'A',
   schema: invoiceSchema,
+  filterBy: { kind: 'kind', status: 'status', billingProfileId: 'billingProfileId' },
   isReadOnly: true,
   cursor: true,
   events: ['created', 'updated'],
@@ -131,6 +132,7 @@ export const dispute = defineResource({
   path: 'disputes',
   idForm: 'A',
   schema: disputeSchema,
+  filterBy: { kind: 'reason', status: 'status' },
   ...belongsToInvoice,
   example: {
     amount: { currency: 'EUR', total: 220 },
@@ -162,6 +164,7 @@ export const refund = defineResource({
   path: 'refunds',
   idForm: 'A',
   schema: refundSchema,
+  filterBy: { status: 'status' },
   ...belongsToInvoice,
   example: {
     amount: { currency: 'EUR', total: 220 },
@@ -228,6 +231,10 @@ export const billingOperation = defineResource({
   readOnly: z.strictObject({
     status: oneOf([...new Set(['delayed', ...invoiceStatuses, ...refundStatuses, ...disputeStatuses])]),
   }),
+  filterBy: {
+    ...{ kind: 'operationType', status: 'status', date: 'date' },
+    ...{ billingProfileId: 'billingProfileId', costCenterId: 'costCenterId' },
+  },
   isReadOnly: true,
   cursor: true,
   events: ['created', 'updated'],
@@ -245,7 +252,12 @@ export const billingOperation = defineResource({
     { type: 'invoice', path: 'invoices', field: 'invoiceId' },
     { type: 'tripProject', path: 'trip-projects', field: 'tripProjectId' },
   ],
-  rules: { index: operationIndex, references: operationReferences, serialize: serializeOperations },
+  rules: {
+    index: operationIndex,
+    references: operationReferences,
+    serialize: serializeOperations,
+    status: (doc) => statusSource(doc) ?? billingOperationStatus(doc, undefined),
+  },
   example: {
     amount: { base: 200, currency: 'EUR', tax: 20, taxRate: 10, total: 220 },
     billingProfileId: '66b0c1d2e3f4a5b6c7d8e911',

@@ -52,6 +52,7 @@ export const event = defineResource({
     })
     .meta({ description: 'A change of the state of another resource, kept for 30 days' }),
   isReadOnly: true,
+  filterBy: { kind: 'kind' },
   cursor: true,
   example: {
     data: {
