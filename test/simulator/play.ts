@@ -209,7 +209,9 @@ function begin(player: Player, move: Exclude<Move, { kind: 'rest' }>): void {
     case 'stranger':
     case 'promote':
     case 'costCenter':
-      if (mustWaitForRest(move)) player.deferred.push(() => moveTravel(player, move));
+      // Edits come first, because people are tried at once after a change of the mapping.
+      if (mustWaitForRest(move))
+        player.deferred[move.kind === 'edit' ? 'unshift' : 'push'](() => moveTravel(player, move));
       else player.begin('who' in move ? [slotOf(move.who)] : [], () => moveTravel(player, move));
       break;
     case 'group':
