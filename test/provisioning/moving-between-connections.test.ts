@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { holdFirstCall } from '../fixtures/holding-first.ts';
 import {
   addressOf,
@@ -249,3 +250,28 @@ test('a person who moves gets no second traveler by a create under the userName 
     const own = travelers(fixture).filter(({ archived, firstName }) => !archived && firstName === 'Ada');
     expect(own).toEqual([expect.objectContaining({ id: (await fixture.identity(back.id)).travelId })]);
   }, more));
+
+test('a person who moves while the traveler is deleted gets another one', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge, travel, store } = fixture;
+      const ada = await bridge.users.create('default', person('Ada', { externalId: '1' }));
+      const deletion = travel.holdCall('remove');
+      const removal = bridge.users.remove('default', ada.id);
+      await deletion.reached;
+      const back = await bridge.users.create('other', person('Ada', { userName: 'a', externalId: '2' }));
+      const { held, ...search } = holdFirstCall(store.identities.findHolder);
+      store.identities.findHolder = held;
+      const attempt = fixture.reconcileAfter(2_000);
+      // The traveler was read just before it is deleted.
+      await search.reached;
+      deletion.release();
+      await removal;
+      while ((await fixture.identity(ada.id)).travelId !== undefined) await setImmediate();
+      search.release();
+      await attempt;
+      await reconcileUntilIdle(fixture);
+      expect(await fixture.traveler(back.id, 'other')).toMatchObject({ archived: false });
+    },
+    { ...more, policies: { deprovision: 'delete' } },
+  ));

@@ -150,9 +150,10 @@ export function* linkTravelerOfLeaver(
   const traveler = answer.value;
   const availability = yield* readAvailability(context, traveler);
   if (availability.kind !== 'ok') return endInFailure(draft, availability);
-  if (availability.value.is !== 'free') return 'none';
-  const { leaver } = availability.value;
-  const linked = yield* linkIfAllowed(context, draft, { traveler, leaver });
+  const { value } = availability;
+  // The departure of a leaver who has no link any more may just have deleted the traveler.
+  if (value.is !== 'free' || !value.leaver) return 'none';
+  const linked = yield* linkIfAllowed(context, draft, { traveler, leaver: value.leaver });
   return linked === 'taken' || (linked !== 'gone' && 'email' in linked) ? 'none' : linked;
 }
 
