@@ -123,7 +123,7 @@ const folders = {
     'provisioning/mapping-changes/(apply-mapping|mapping-texts|value-texts)',
     'provisioning/people/(explain-person|finding-values|join-people|people|person-texts)',
     'provisioning/shadow/(mode-texts|report|shadow-texts)',
-    'alerts/(alert-sender|channel)',
+    'alerts/(alert-sender|test-alert)',
     'replay/',
     'log/',
     'operations/',

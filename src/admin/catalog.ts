@@ -1,4 +1,3 @@
-import { auditOperations } from '../operations/audit.ts';
 import { connectionRecordOperations } from '../operations/connections/connection-records.ts';
 import { connectOperations } from '../operations/connections/connections.ts';
 import { shadowOperations } from '../operations/connections/shadow.ts';
@@ -12,6 +11,8 @@ import { erasureOperations } from '../operations/people/erasure.ts';
 import { groupOperations } from '../operations/people/groups.ts';
 import { peopleOperations } from '../operations/people/people.ts';
 import { personOperations } from '../operations/people/person.ts';
+import { alertOperations } from '../operations/settings/alerts.ts';
+import { auditOperations } from '../operations/settings/audit.ts';
 import { trafficOperations } from '../operations/traffic/traffic.ts';
 import { listOperations } from '../operations/travel/lists.ts';
 import { sampleDataOperations } from '../operations/travel/sample-data.ts';
@@ -37,6 +38,7 @@ export const operations = {
   ...credentialOperations,
   ...travelOperations,
   ...sampleDataOperations,
+  ...alertOperations,
   ...auditOperations,
 } satisfies Operations;
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { auditColumns, auditOperations } from '../operations/audit.ts';
+import { auditColumns, auditOperations } from '../operations/settings/audit.ts';
 import type { CliCommand } from './command.ts';
 import { listPages, withOperations } from './operations.ts';
 import { addInputOptions } from './terminal/input-options.ts';

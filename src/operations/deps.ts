@@ -114,10 +114,18 @@ export interface ServiceDeps extends MappingDeps {
   storedConnections: StoredConnections;
   demoDay: DemoDay;
   activity: ActivityReader;
+  alertChannels: readonly AlertChannel[];
   /** Undefined if no connection uses the embedded travel service. */
   embedded: EmbeddedService | undefined;
   /** Runs work on the sample company. Throws 409 while other work on it runs. */
   withSampleCompany<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** A channel on which operators get alerts. */
+export interface AlertChannel {
+  name: string;
+  /** Sends a test alert, once. Returns the answer, or why there was none. */
+  test(): Promise<{ accepted: boolean; text: string }>;
 }
 
 /** The embedded travel service below HTTP. Changes pass the checks of its API, and are announced by events. */

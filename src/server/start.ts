@@ -5,6 +5,7 @@ import { documentPages } from '../admin/page.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/sign-in/first-admin.ts';
 import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
 import { conditionAlarms } from '../alerts/condition-alarms.ts';
+import { sendTestAlert } from '../alerts/test-alert.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
@@ -241,7 +242,14 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const encryptionKey = currentEncryptionKey(settings);
     const exchanges = exchangeReader(database);
-    const shared = { ...deps, ...deps.signIns, ...parts, isSecure, publicUrl, encryptionKey, exchanges };
+    const tested = channelsOf(deps).map((channel) => ({
+      name: channel.name,
+      test: () => sendTestAlert(channel, deps.runtime.wallClock()),
+    }));
+    const shared = {
+      ...{ ...deps, ...deps.signIns, ...parts, isSecure, publicUrl, encryptionKey, exchanges },
+      alertChannels: tested,
+    };
     app.use('/admin', adminRoutes(shared));
     app.get('/', (_request, response) => response.redirect('/admin'));
     if (documents !== undefined) app.use('/docs', documentPages(documents));
@@ -269,8 +277,7 @@ function startBackground(
   live.onDeath(retryUnresolved);
   // This process may be one that died before.
   retryUnresolved();
-  const channels = alertChannels(settings.alerts, { publicUrl: chosenUrl(settings), now: runtime.wallClock });
-  const alerts = alertSender(channels, { clock: runtime, log });
+  const alerts = alertSender(channelsOf({ settings, runtime }), { clock: runtime, log });
   const countUnconfirmed = unconfirmedPeople(database, runtime.now);
   registerUnconfirmed(http.metrics, countUnconfirmed);
   const { afterMs } = settings.alerts;
@@ -288,6 +295,11 @@ function startBackground(
       await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
     },
   };
+}
+
+/** The channels for alerts that the settings configure. */
+function channelsOf({ settings, runtime }: Pick<ServerDeps, 'settings' | 'runtime'>) {
+  return alertChannels(settings.alerts, { publicUrl: chosenUrl(settings), now: runtime.wallClock });
 }
 
 /** Forgets what was read of the travel service, whose names have changed. */

@@ -12,6 +12,7 @@ export const helpPages = {
   '/travel-data': 'admin-page.html#travel-data',
   '/audit': 'admin-page.html#audit',
   '/access': 'operations/admin-access.html',
+  '/alerts': 'operations/alerts.html',
   '/access/tokens': 'operations/admin-access.html#access-for-scripts',
 };
 

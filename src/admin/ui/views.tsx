@@ -51,6 +51,7 @@ const ConnectView = lazyView(async () => (await import('./views/connect/connect.
 const TravelDataView = lazyView(
   async () => (await import('./views/travel-data/travel-data.tsx')).TravelDataView,
 );
+const AlertsView = lazyView(async () => (await import('./views/alerts/alerts.tsx')).AlertsView);
 const AuditView = lazyView(async () => (await import('./views/audit/audit.tsx')).AuditView);
 const SessionsView = lazyView(async () => (await import('./views/access/sessions.tsx')).SessionsView);
 const TokensView = lazyView(async () => (await import('./views/access/tokens.tsx')).TokensView);
@@ -110,6 +111,7 @@ export const groups: { label?: string; views: View[] }[] = [
           { path: '/audit', label: 'Audit', content: AuditView },
           { path: '/access', label: 'Sessions', content: SessionsView },
           { path: '/access/tokens', label: 'Tokens of scripts', content: TokensView },
+          { path: '/alerts', label: 'Alerts', content: AlertsView },
         ],
       },
     ],

@@ -1,5 +1,5 @@
-import { alertChannels, newAlertId } from '../../alerts/alert-sender.ts';
-import type { Alert, Channel } from '../../alerts/channel.ts';
+import { alertChannels } from '../../alerts/alert-sender.ts';
+import { sendTestAlert, type TestResult } from '../../alerts/test-alert.ts';
 import { readSettings } from '../../config/settings.ts';
 import type { CliCommand } from '../command.ts';
 import { escapeLine, printJson, type Shell } from '../terminal/output.ts';
@@ -27,32 +27,12 @@ async function testAlerts(shell: Shell, { json }: { json?: true }): Promise<0 | 
     shell.printError(NO_CHANNEL);
     return 1;
   }
-  const results = await Promise.all(channels.map(sendTestAlert));
+  const results = await Promise.all(channels.map((channel) => sendTestAlert(channel, Date.now())));
   if (json) printJson(shell, ...results);
   else for (const result of results) shell.print(resultLine(result), result.accepted ? 'green' : 'red');
   return results.every(({ accepted }) => accepted) ? 0 : 1;
 }
 
-function resultLine({ channel, accepted, text }: Result): string {
+function resultLine({ channel, accepted, text }: TestResult): string {
   return escapeLine(`${accepted ? 'ok' : 'fault'} ${channel}: ${text}`);
-}
-
-interface Result {
-  channel: Channel['name'];
-  accepted: boolean;
-  text: string;
-}
-
-async function sendTestAlert(channel: Channel): Promise<Result> {
-  const alert: Alert = {
-    type: 'alerts.test',
-    at: Date.now(),
-    severity: 'info',
-    text: 'This is a test. Alerts of Jetbridge arrive here.',
-    data: {},
-    path: '/overview',
-  };
-  const delivery = await channel.deliver({ id: newAlertId(), alert }, new AbortController().signal);
-  const accepted = 'answer' in delivery;
-  return { channel: channel.name, accepted, text: accepted ? delivery.answer : delivery.failure };
 }

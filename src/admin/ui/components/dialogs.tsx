@@ -11,7 +11,7 @@ import {
   TextInput,
 } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { faultOf, faultsOf, type OperationName } from '../requests/api.ts';
+import { faultOf, type OperationName } from '../requests/api.ts';
 import { useChange } from '../requests/queries.ts';
 import { Failure } from './loading.tsx';
 import type { Column } from './rows.tsx';
@@ -113,15 +113,24 @@ export function Confirm<T>({
 
 interface AnswersProps {
   action: string;
-  isDestructive: boolean;
+  isDestructive?: boolean;
   error: Error | null;
   isPending: boolean;
+  isDisabled?: boolean;
   onConfirm: () => void;
   onClose: () => void;
 }
 
 /** The answers to the question before a change, and why a change that was confirmed has failed. */
-export function Answers({ action, isDestructive, error, isPending, onConfirm, onClose }: AnswersProps) {
+export function Answers({
+  action,
+  isDestructive = false,
+  error,
+  isPending,
+  isDisabled = false,
+  onConfirm,
+  onClose,
+}: AnswersProps) {
   return (
     <>
       <Failure error={error} title="Nothing was changed" />
@@ -134,6 +143,7 @@ export function Answers({ action, isDestructive, error, isPending, onConfirm, on
           size="sm"
           {...(isDestructive && { color: 'red.9' })}
           loading={isPending}
+          disabled={isDisabled}
           onClick={onConfirm}
         >
           {action}
@@ -222,7 +232,7 @@ export function FormDialog({
     <Dialog onClose={onClose} title={title} {...dialog}>
       <form ref={attach} noValidate={noValidate} onSubmit={submits(mutate)}>
         <Stack>
-          <Failure error={unshownFailure(error, fields)} />
+          {!fields.some((field) => faultOf(error, field)) && <Failure error={error} />}
           {children}
           <Button variant="filled" size="sm" type="submit" loading={isPending}>
             {action}
@@ -231,14 +241,6 @@ export function FormDialog({
       </form>
     </Dialog>
   );
-}
-
-/** Returns the failure that no field shows: with faults of the input as their texts. */
-function unshownFailure(error: Error | null, fields: readonly string[]): Error | null {
-  const faults = faultsOf(error);
-  if (faults.length === 0) return error;
-  if (fields.some((field) => faultOf(error, field) !== undefined)) return null;
-  return new Error(faults.map(({ message }) => message).join(' '));
 }
 
 /** Gives the focus to the first faulty field; without one to the first field, if the button has lost the focus while it was disabled. */

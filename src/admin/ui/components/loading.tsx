@@ -1,7 +1,8 @@
-import { Alert, type AlertProps, Button, Skeleton, Stack } from '@mantine/core';
+import { Alert, type AlertProps, Button, List, Skeleton, Stack } from '@mantine/core';
 import { useTimeout } from '@mantine/hooks';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { faultsOf } from '../requests/api.ts';
 
 /** Nothing for 300 ms, then placeholders: what loads fast must not flicker. */
 export function LoadingView() {
@@ -17,12 +18,19 @@ export function LoadingView() {
   );
 }
 
-/** The message of a failure, and `children` behind it; nothing without a failure. */
+/** The message of a failure with its faults, and `children` behind it; nothing without a failure. */
 export function Failure({ error, children, ...alert }: AlertProps & { error: Error | null }) {
   return (
     error && (
       <Alert color="red" role="alert" {...alert}>
         {error.message}
+        <List size="sm">
+          {faultsOf(error).map(({ field, message }) => (
+            <List.Item key={`${field} ${message}`}>
+              {field}: {message}
+            </List.Item>
+          ))}
+        </List>
         {children}
       </Alert>
     )

@@ -91,6 +91,34 @@ export function personHref(connection: string, id: string): string {
   return `~/admin/people/${encodeURIComponent(connection)}/${encodeURIComponent(id)}`;
 }
 
+/** The name of a person as a link to the view of the person, with the userName below it. */
+export function PersonName({
+  connection,
+  id,
+  name,
+  userName,
+}: {
+  connection: string;
+  id: string;
+  name: string;
+  userName: string;
+}) {
+  return (
+    <div style={{ minWidth: 0 }}>
+      <ViewLink href={personHref(connection, id)} fw={500}>
+        <bdi>
+          <Breakable text={name || userName || id} />
+        </bdi>
+      </ViewLink>
+      {name && (
+        <Text size="xs" c="dimmed">
+          <Breakable text={userName} />
+        </Text>
+      )}
+    </div>
+  );
+}
+
 /** The places of a text without spaces at which a line may break: after a sign, and before a capital letter inside of a name. */
 const BREAKS = /(?<=[@./:_?&=,;|%+-])(?=[^@./:_?&=,;|%+-])|(?<=[a-z])(?=[A-Z])/;
 

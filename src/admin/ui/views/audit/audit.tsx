@@ -1,7 +1,7 @@
 import { Autocomplete, Group, Text } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { useState } from 'react';
-import type { ListedAuditEntry } from '../../../../operations/audit.ts';
+import type { ListedAuditEntry } from '../../../../operations/settings/audit.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, MomentInput, useAddressFilter } from '../../components/filters.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';

@@ -1,4 +1,4 @@
-import type { ListedAuditEntry } from '../../../../operations/audit.ts';
+import type { ListedAuditEntry } from '../../../../operations/settings/audit.ts';
 
 type Facts = Pick<ListedAuditEntry, 'action' | 'details' | 'people'>;
 

@@ -1,9 +1,9 @@
 import { Button, type ButtonProps, Checkbox, Group, Text, Title } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { useState } from 'react';
 import type { HoldGroup, ListedHeldPerson } from '../../../../operations/holds/holds.ts';
 import type { HoldAnswer } from '../../../../provisioning/holds/hold-texts.ts';
 import { type Column, PagedRows } from '../../components/rows.tsx';
-import { Breakable, Dim, personHref, Time, ViewLink } from '../../components/text.tsx';
+import { Dim, PersonName, Time } from '../../components/text.tsx';
 import { numberText, sinceText } from '../../components/texts.ts';
 import { usePages } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
@@ -59,7 +59,7 @@ export function HeldGroup({ group, onDecide }: HeldGroupProps) {
             label: 'Person',
             width: '38%',
             cell: (person) => (
-              <Person {...{ person, connection }}>
+              <Group gap="xs" wrap="nowrap">
                 {isAdmin && group.people > 1 && (
                   <Checkbox
                     size="xs"
@@ -68,7 +68,8 @@ export function HeldGroup({ group, onDecide }: HeldGroupProps) {
                     onChange={() => toggle(person.id)}
                   />
                 )}
-              </Person>
+                <PersonName connection={connection} {...person} />
+              </Group>
             ),
           },
           ...columns,
@@ -92,34 +93,6 @@ export function HeldGroup({ group, onDecide }: HeldGroupProps) {
         empty="Nobody is held here any more."
       />
     </section>
-  );
-}
-
-function Person({
-  person: { id, name, userName },
-  connection,
-  children,
-}: {
-  person: ListedHeldPerson;
-  connection: string;
-  children: ReactNode;
-}) {
-  return (
-    <Group gap="xs" wrap="nowrap">
-      {children}
-      <div style={{ minWidth: 0 }}>
-        <bdi>
-          <ViewLink href={personHref(connection, id)}>
-            <Breakable text={name || userName} />
-          </ViewLink>
-        </bdi>
-        {name && (
-          <Text size="xs" c="dimmed">
-            <Breakable text={userName} />
-          </Text>
-        )}
-      </div>
-    </Group>
   );
 }
 

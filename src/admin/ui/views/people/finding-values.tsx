@@ -5,7 +5,7 @@ import { FieldName } from '../../components/field-name.tsx';
 import { FilterPanel, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, Rows } from '../../components/rows.tsx';
-import { Breakable, Dim, personHref, ViewLink } from '../../components/text.tsx';
+import { Breakable, Dim, PersonName, ViewLink } from '../../components/text.tsx';
 import { countText, findingLabel } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import type { Input } from '../../requests/api.ts';
@@ -85,11 +85,7 @@ function columnsOf(hasConnections: boolean, names: Record<string, string>): Colu
     {
       label: 'For example',
       width: hasConnections ? '18%' : '28%',
-      cell: ({ connection, example: { id, name, userName } }) => (
-        <ViewLink href={personHref(connection, id)}>
-          <bdi>{name || userName || id}</bdi>
-        </ViewLink>
-      ),
+      cell: ({ connection, example }) => <PersonName connection={connection} {...example} />,
     },
     ...(hasConnections
       ? [{ label: 'Connection', width: '10%', cell: ({ connection }: FindingValue) => connection }]

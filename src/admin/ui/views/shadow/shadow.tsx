@@ -9,15 +9,14 @@ import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
-import { Breakable, Dim, personHref, StateBadge, Time, ViewLink } from '../../components/text.tsx';
-import { countText, numberText, sinceText } from '../../components/texts.ts';
+import { Breakable, Dim, PersonName, StateBadge, Time, ViewLink } from '../../components/text.tsx';
+import { countText, type Mark, numberText, sinceText } from '../../components/texts.ts';
 import { ViewHead } from '../../components/view-head.tsx';
 import type { Result } from '../../requests/api.ts';
 import { usePages, useRead } from '../../requests/queries.ts';
 import { Panel } from '../overview/panel.tsx';
 import { useOverview } from '../overview/state.ts';
 import { GoLiveButton, ModeButton } from './mode.tsx';
-import { outcomeMarks } from './texts.ts';
 
 /** The view Shadow: the modes of the connections, and the report of each one in shadow mode. */
 export function ShadowView() {
@@ -106,6 +105,19 @@ function Report({ connection }: { connection: string }) {
   );
 }
 
+/** The outcomes of going live for a person, in the order of the report. */
+const outcomeMarks: Record<ShadowPerson['outcome'], Mark> = {
+  create: { symbol: '+', label: 'create' },
+  link: { symbol: '→', label: 'link' },
+  change: { symbol: '~', label: 'change', color: 'blue' },
+  reactivate: { symbol: '↑', label: 'activate', color: 'yellow' },
+  end: { symbol: '↓', label: 'archive', color: 'red' },
+  leftOut: { symbol: '!', label: 'left out', color: 'yellow' },
+  same: { symbol: '✓', label: 'same' },
+  unplanned: { symbol: '…', label: 'not planned' },
+  notSent: { symbol: '–', label: 'not sent' },
+};
+
 const outcomes = Object.keys(outcomeMarks) as ShadowPerson['outcome'][]; // The table has all outcomes and nothing else.
 
 function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums; connection: string }) {
@@ -188,16 +200,7 @@ function People({ connection }: { connection: string }) {
 
 function columns(names: Record<string, string>): Column<ShadowPerson>[] {
   return [
-    {
-      label: 'Name',
-      width: '20%',
-      cell: (person) => (
-        <ViewLink href={personHref(person.connection, person.id)} fw={500}>
-          {person.name || person.userName}
-        </ViewLink>
-      ),
-    },
-    { label: 'userName', width: '22%', cell: ({ userName }) => <Breakable text={userName} /> },
+    { label: 'Person', width: '30%', cell: (person) => <PersonName {...person} /> },
     {
       label: 'What happens',
       width: '13%',
@@ -210,7 +213,7 @@ function columns(names: Record<string, string>): Column<ShadowPerson>[] {
     },
     {
       label: 'Why',
-      width: '20%',
+      width: '23%',
       cell: ({ findings }) => findings.map(({ reason }) => reason).join(' '),
     },
   ];

@@ -1,10 +1,11 @@
-import { Checkbox, Group, Text } from '@mantine/core';
+import { Checkbox, Group } from '@mantine/core';
 import { useState } from 'react';
 import type { Exchange } from '../../../../operations/traffic/traffic.ts';
 import { TextFilter } from '../../components/filters.tsx';
 import { type Column, PagedRows } from '../../components/rows.tsx';
-import { Breakable, Time, ViewLink } from '../../components/text.tsx';
+import { Breakable } from '../../components/text.tsx';
 import { usePages } from '../../requests/queries.ts';
+import { columns as trafficColumns } from '../traffic/columns.tsx';
 
 /** The request log of the travel API, the newest first. Each request leads to its bodies. */
 export function Requests() {
@@ -45,27 +46,8 @@ export function Requests() {
   );
 }
 
+/** Those of Traffic, and the user whose key was sent. */
 const columns: Column<Exchange>[] = [
-  {
-    label: 'Request',
-    width: '40%',
-    cell: ({ position, method, path }) => (
-      <ViewLink href={`~/admin/traffic/${position}`}>
-        <Breakable text={`${method} ${path}`} />
-      </ViewLink>
-    ),
-  },
-  { label: 'When', cell: ({ at }) => <Time at={at} />, width: '14%' },
-  {
-    label: 'Status',
-    cell: ({ status = 0 }) => (
-      <Text span {...(status >= 400 && { c: 'var(--mantine-color-error)' })}>
-        {status >= 400 && '✗ '}
-        {status}
-      </Text>
-    ),
-    width: '10%',
-  },
+  ...trafficColumns.filter(({ label }) => ['When', 'Request', 'Status', 'Duration'].includes(label)),
   { label: 'By', cell: ({ user }) => <Breakable text={user ?? 'nobody'} />, width: '28%' },
-  { label: 'ms', cell: ({ ms }) => ms, width: '8%' },
 ];

@@ -1,13 +1,13 @@
-import { Alert, Anchor, Button, Checkbox, Code, Collapse, Group, List, Stack, Text } from '@mantine/core';
+import { Anchor, Checkbox, Code, Collapse, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { fieldLabel, shownText } from '../../../../../model/value-texts.ts';
 import type { ListedMappingPreview } from '../../../../../operations/mappings/mapping-changes.ts';
 import { effectSentence, effectTexts } from '../../../../../provisioning/mapping-changes/mapping-texts.ts';
-import { Dialog } from '../../../components/dialogs.tsx';
+import { Answers, Dialog } from '../../../components/dialogs.tsx';
 import { Failure, LoadingView } from '../../../components/loading.tsx';
 import { Rows } from '../../../components/rows.tsx';
 import { countText, findingLabel } from '../../../components/texts.ts';
-import { call, RequestFailure } from '../../../requests/api.ts';
+import { call } from '../../../requests/api.ts';
 import { useChange, useRead } from '../../../requests/queries.ts';
 import type { Applied } from './progress.tsx';
 
@@ -193,39 +193,12 @@ export function ApplyDialog({
         {effect.data && (
           <EffectLine preview={effect.data} isReading={effect.isFetching} onPerson={onPerson} />
         )}
-        {change.error && <ChangeFailure error={change.error} />}
-        <Group justify="flex-end">
-          <Button size="sm" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            variant="filled"
-            size="sm"
-            disabled={!effect.data}
-            loading={change.isPending}
-            onClick={() => change.mutate()}
-          >
-            {version === undefined ? `Apply to ${connection}` : `Restore version ${version}`}
-          </Button>
-        </Group>
+        <Answers
+          action={version === undefined ? `Apply to ${connection}` : `Restore version ${version}`}
+          {...{ onClose, error: change.error, isPending: change.isPending, isDisabled: !effect.data }}
+          onConfirm={() => change.mutate()}
+        />
       </Stack>
     </Dialog>
-  );
-}
-
-function ChangeFailure({ error }: { error: Error }) {
-  const faults = error instanceof RequestFailure ? error.faults : [];
-  return (
-    <Alert color="red" role="alert" title="Nothing was applied">
-      <Text>{error.message}</Text>
-      <List size="sm">
-        {faults.map(({ field, message }) => (
-          <List.Item key={`${field} ${message}`}>
-            {field}: {message}
-          </List.Item>
-        ))}
-      </List>
-      <Text>Your text stays as it is.</Text>
-    </Alert>
   );
 }

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { AuditEntry, AuditLog, EntryFilter } from '../store/credentials/audit-log.ts';
-import type { OperationDeps } from './deps.ts';
-import { type Operations, operation } from './operation.ts';
-import { personOperations } from './people/person.ts';
-import { nameReader, userNames } from './people/user-names.ts';
-import { limit, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
+import type { AuditEntry, AuditLog, EntryFilter } from '../../store/credentials/audit-log.ts';
+import type { OperationDeps } from '../deps.ts';
+import { type Operations, operation } from '../operation.ts';
+import { personOperations } from '../people/person.ts';
+import { nameReader, userNames } from '../people/user-names.ts';
+import { limit, optionalInteger, optionalText, optionalTime, time } from '../schemas.ts';
 
 const listedEntry = z
   .object({
