@@ -17,6 +17,7 @@ import type { GroupService } from '../provisioning/groups/groups.ts';
 import type { UserService } from '../provisioning/users/users.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { isObject } from '../schema/resource.ts';
+import { isBrowser, sendBasePage } from './base-page.ts';
 import { discoveryRoutes } from './discovery/discovery.ts';
 import { searchRoutes } from './lists/search.ts';
 import type { ScimContext } from './protocol/endpoint.ts';
@@ -63,6 +64,7 @@ function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandl
     scope.onEnd = observeEnd;
     const endpoint = findEndpoint(request);
     if (endpoint) scope.route = `/scim/v2${endpoint.route}`;
+    if (endpoint?.route === '/' && isBrowser(request)) return sendBasePage(response, deps.publicUrl(request));
     const connection = await authenticateConnection(request, response, deps);
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);

@@ -11,5 +11,7 @@ test('the page is served without a credential, as HTML that may run the scripts 
   );
   expect(text).not.toMatch(/<style|\sstyle=|\son\w+=|javascript:|https?:/i);
   const targets = [...text.matchAll(/(?:href|src|spec-url)="([^"]+)"/g)].map(([, target]) => target);
-  expect(new Set(targets)).toEqual(new Set(['../docs/openapi-explorer/openapi-explorer.js', 'openapi.json']));
+  expect(new Set(targets)).toEqual(
+    new Set(['../docs/openapi-explorer/openapi-explorer.js', 'openapi.json', '../docs/travel-api']),
+  );
 });

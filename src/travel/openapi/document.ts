@@ -19,6 +19,8 @@ export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
       'Every call acts on behalf of the admin user who owns the credential.',
       'Bodies are `{"data": …}`. A field without a value is left out; null is never sent.',
       'A method that a path does not support is answered with 403 `forbidden`.',
+      '',
+      `Chapters with code: ${chapters.map((name) => `[${name}](../docs/travel-api/${name})`).join(', ')}.`,
     ].join('\n'),
     url,
     tags: [
@@ -43,6 +45,9 @@ export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
     sampleCredential: 'TRAVEL_API_KEY',
   });
 }
+
+/** The pages of the folder docs/travel-api, which the server has at /docs. */
+const chapters = ['keys', 'paging', 'errors', 'retries', 'idempotency', 'webhooks'];
 
 const ACCOUNT = 'Account';
 

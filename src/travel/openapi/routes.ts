@@ -37,7 +37,8 @@ const PAGE = `<!doctype html>
 <body>
 <openapi-explorer spec-url="openapi.json" hide-console="true" hide-authentication="true" hide-server-selection="true"
   hide-components="true" primary-color="#0b5cad" secondary-color="#2f80d0" nav-bg-color="#12161c" nav-text-color="#e4e8ef">
-<p slot="overview-footer">The same for programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). The samples read the
+<p slot="overview-footer"><a href="../docs/travel-api">Chapters</a> on keys, paging, errors, retries, idempotency and webhooks, with
+code. The same as here for programs: <a href="openapi.json">openapi.json</a> (OpenAPI 3.1). The samples read the
 address of the service, the API key and ids from the environment: <code>JETBRIDGE</code>, <code>TRAVEL_API_KEY</code>,
 <code>USER_ID</code>.</p>
 </openapi-explorer>
