@@ -111,9 +111,12 @@ export function httpMetrics(): HttpMetrics {
   };
 }
 
+/** Interval of measuring the delay of the event loop, in milliseconds: each measurement wakes the process. */
+const LAG_MS = 100;
+
 /** Adds metrics of the process: memory, CPU, event loop. prom-client measures them until the process ends. */
 export function measureProcess({ registry }: HttpMetrics): void {
-  collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_MS });
 }
 
 /** `now` returns milliseconds of a monotonic clock. */

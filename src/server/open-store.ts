@@ -60,7 +60,7 @@ export interface StartOptions {
   /** The folder of the recorded demo day; without it there is none. */
   demo?: string;
   /**
-   * If true, the metrics contain those of the process. Their measurement, a timer of 10 ms among it, ends with the process, so that
+   * If true, the metrics contain those of the process. Their measurement, a timer among it, ends with the process, so that
    * only a program whose process serves until it ends asks for it.
    */
   measuresProcess?: boolean;
