@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import { type Expression, type Kysely, sql } from 'kysely';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { isDue, timeAfter } from '../sql/dialect.ts';
-import { parseJson, toJson } from '../sql/queries.ts';
+import { compiledQuery, parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function readOwnTravelId(db: Kysely<Tables>, scope: Scope): Promise
     .where(inScope(scope))
     .where('kind', '=', 'ownUser')
     .executeTakeFirst();
-  return (toState(task?.state ?? '') as { travelId?: string } | undefined)?.travelId; // As `ownUsers` writes it.
+  return (toTaskState(task?.state ?? '') as { travelId?: string } | undefined)?.travelId; // As `ownUsers` writes it.
 }
 
 /** A lease on one kind of background work of a connection. */
@@ -38,20 +38,17 @@ export type BackgroundTasks = ReturnType<typeof backgroundTasks>;
  */
 export function backgroundTasks(database: Database) {
   const { db, scopeOf } = database;
+  const queries = taskQueries(database);
   return {
     /**
      * Acquires the lease for `ms` milliseconds if the work is due and no other replica holds it. Otherwise returns in how
      * many milliseconds that may be so.
      */
     acquire: (connection: string, kind: TaskKind, lease: Lease) =>
-      acquireTask(database, { ...scopeOf(connection), kind }, lease),
+      acquireTask(database, queries, { ...scopeOf(connection), kind, ...lease }),
     /** Extends the lease. Returns false if it has ended. */
-    extend: async (connection: string, kind: TaskKind, lease: Lease): Promise<boolean> => {
-      const { numUpdatedRows } = await updateHeld(database, { ...scopeOf(connection), kind }, lease)
-        .set({ lease_until: leaseEnd(database, lease) })
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
-    },
+    extend: async (connection: string, kind: TaskKind, lease: Lease): Promise<boolean> =>
+      (await write(database, queries.extend, { ...scopeOf(connection), kind, ...lease })) !== undefined,
     /**
      * Ends the lease, and saves the state unless it is undefined; the work is due again after `dueMs` milliseconds. Returns
      * false if the lease has ended.
@@ -59,13 +56,12 @@ export function backgroundTasks(database: Database) {
     finish: async (
       connection: string,
       kind: TaskKind,
-      { token, state, dueMs, now }: { token: string; state: unknown; dueMs: number; now: number },
+      { state, dueMs: ms, ...held }: { token: string; state: unknown; dueMs: number; now: number },
     ): Promise<boolean> => {
-      const { numUpdatedRows } = await updateHeld(database, { ...scopeOf(connection), kind }, { token })
-        .set({ lease_token: null, lease_until: null, due_at: leaseEnd(database, { ms: dueMs, now }) })
-        .$if(state !== undefined, (query) => query.set({ state: toJson(state) }))
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+      const saved = { ...held, ms, state: state === undefined ? null : toJson(state) };
+      return (
+        (await write(database, queries.finish, { ...scopeOf(connection), kind, ...saved })) !== undefined
+      );
     },
     /** Saves the state outside of a lease. */
     saveState: async (connection: string, kind: TaskKind, state: unknown): Promise<void> => {
@@ -78,7 +74,7 @@ export function backgroundTasks(database: Database) {
     },
     /** Makes the work due now; if a replica does it at present, once more when that has finished. */
     request: async (connection: string, kind: TaskKind): Promise<void> => {
-      await updateTask(database, { ...scopeOf(connection), kind })
+      await updateTask(db, { ...scopeOf(connection), kind })
         .set({ requested: 1 })
         .execute();
     },
@@ -86,7 +82,10 @@ export function backgroundTasks(database: Database) {
     listStates: async (kind: TaskKind): Promise<{ connection: string; state: unknown }[]> => {
       const tasks = db.selectFrom('background_task').select(['connection_id', 'state']);
       const rows = await tasks.where('kind', '=', kind).where('state', '<>', '').execute();
-      return rows.map(({ connection_id, state }) => ({ connection: connection_id, state: toState(state) }));
+      return rows.map(({ connection_id, state }) => ({
+        connection: connection_id,
+        state: toTaskState(state),
+      }));
     },
     /** Ends all leases and makes all work due: at the start of the only process that uses the database. */
     reset: async (): Promise<void> => {
@@ -114,20 +113,69 @@ interface Lease {
   now: number;
 }
 
-function updateTask({ db }: Database, key: TaskKey) {
-  return db.updateTable('background_task').where(inScope(key)).where('kind', '=', key.kind);
-}
-
 function rowOf(key: TaskKey) {
   return { ...scopeColumns(key), kind: key.kind, ...newTask };
 }
 
-function updateHeld(database: Database, key: TaskKey, { token }: Pick<Lease, 'token'>) {
-  return updateTask(database, key).where('lease_token', '=', token);
+function updateTask(db: Kysely<Tables>, key: TaskKey) {
+  return db.updateTable('background_task').where(inScope(key)).where('kind', '=', key.kind);
 }
 
-function leaseEnd({ dialect }: Database, { ms, now }: Pick<Lease, 'ms' | 'now'>) {
-  return timeAfter(dialect.now(now), ms);
+type TaskQueries = ReturnType<typeof taskQueries>;
+
+/** The statements of tasks, most of which are executed again and again while nothing happens. */
+function taskQueries({ dialect }: Pick<Database, 'dialect'>) {
+  const updateHeld = (db: Kysely<Tables>, held: TaskKey & Pick<Lease, 'token'>) =>
+    updateTask(db, held).where('lease_token', '=', held.token).returning('kind');
+  const endOf = ({ ms, now }: Pick<Lease, 'ms' | 'now'>) => timeAfter(dialect.now(now), ms);
+  return {
+    find: compiledQuery((db, key: TaskKey & Pick<Lease, 'now'>) =>
+      db
+        .selectFrom('background_task')
+        .select(['state', 'requested'])
+        .select(sql<number>`due_at - ${dialect.now(key.now)}`.as('dueMs'))
+        .select(sql<number>`coalesce(lease_until, 0) - ${dialect.now(key.now)}`.as('leasedMs'))
+        .where(inScope(key))
+        .where('kind', '=', key.kind),
+    ),
+    take: compiledQuery((db, lease: TaskKey & Lease) => takeIfDue(db, lease, dialect.now(lease.now))),
+    extend: compiledQuery((db, lease: TaskKey & Lease) =>
+      updateHeld(db, lease).set({ lease_until: endOf(lease) }),
+    ),
+    finish: compiledQuery((db, ended: TaskKey & Lease & { state: string | null }) =>
+      updateHeld(db, ended).set((row) => ({
+        ...{ lease_token: null, lease_until: null, due_at: endOf(ended) },
+        state: row.fn.coalesce(sql<string>`cast(${ended.state} as text)`, 'state'),
+      })),
+    ),
+  };
+}
+
+function takeIfDue(db: Kysely<Tables>, lease: TaskKey & Lease, clock: Expression<number>) {
+  return updateTask(db, lease)
+    .set((row) => ({
+      requested: 0,
+      // A requested task stays due until it is finished: if this replica dies, another one takes it over.
+      due_at: row.case().when('requested', '=', 1).then(0).else(row.ref('due_at')).end(),
+      lease_token: lease.token,
+      lease_until: timeAfter(clock, lease.ms),
+    }))
+    .where((row) => row.or([isDue(row.ref('due_at'), clock, LONGEST_DELAY_MS), row('requested', '=', 1)]))
+    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', clock)]))
+    .returning((row) => {
+      const rules = row.selectFrom('rules_in_force').where(inScope(lease, 'rules_in_force'));
+      return ['state', rules.select('generation').as('generation')];
+    });
+}
+
+/** Executes a statement about a lease. Its commit does not wait for the disk: if the power fails, the work is done again. */
+async function write<Values, Row>(
+  { transaction }: Database,
+  query: (db: Kysely<Tables>, values: Values) => Promise<{ rows: Row[] }>,
+  values: Values,
+): Promise<Row | undefined> {
+  const { rows } = await transaction((tx) => query(tx, values), { durable: false });
+  return rows[0];
 }
 
 /** The delay until a task may be acquired, and the state that its last holder has saved. */
@@ -137,67 +185,37 @@ interface TaskDelay {
 }
 
 /** Looks first whether the task is due: most looks find that it is not, and then nothing is written. */
-async function acquireTask(database: Database, key: TaskKey, lease: Lease): Promise<TaskLease | TaskDelay> {
-  const delay = await findDelay(database, key, lease);
-  if (delay && delay.retryMs > 0) return delay;
-  if (!delay) await insertTask(database, key);
-  return (await takeTask(database, key, lease)) ?? acquireTask(database, key, lease);
+async function acquireTask(
+  database: Database,
+  queries: TaskQueries,
+  lease: TaskKey & Lease,
+): Promise<TaskLease | TaskDelay> {
+  const { db } = database;
+  const [task] = (await queries.find(db, lease)).rows;
+  const newRow = db.insertInto('background_task').values(rowOf(lease));
+  if (!task) await newRow.onConflict((conflict) => conflict.columns(keyColumns).doNothing()).execute();
+  const retryMs = task ? delayOf(task) : 0;
+  if (task && retryMs > 0) return { retryMs, state: toTaskState(task.state) };
+  // Undefined if another replica has taken it since.
+  const taken = await write(database, queries.take, lease);
+  if (!taken) return acquireTask(database, queries, lease);
+  return { state: toTaskState(taken.state), generation: taken.generation ?? 0 };
 }
 
-async function insertTask({ db }: Database, key: TaskKey): Promise<void> {
-  await db
-    .insertInto('background_task')
-    .values(rowOf(key))
-    .onConflict((conflict) => conflict.columns(keyColumns).doNothing())
-    .execute();
+function delayOf({
+  requested,
+  dueMs,
+  leasedMs,
+}: {
+  requested: number;
+  dueMs: number;
+  leasedMs: number;
+}): number {
+  const isTaskDue = requested === 1 || dueMs <= 0 || dueMs > LONGEST_DELAY_MS;
+  return Math.max(0, isTaskDue ? 0 : dueMs, leasedMs);
 }
 
-/** Returns undefined if the task is not stored. */
-async function findDelay(
-  { db, dialect }: Database,
-  key: TaskKey,
-  lease: Lease,
-): Promise<TaskDelay | undefined> {
-  const clock = dialect.now(lease.now);
-  const task = await db
-    .selectFrom('background_task')
-    .select(['state', 'requested'])
-    .select(sql<number>`due_at - ${clock}`.as('dueMs'))
-    .select(sql<number>`coalesce(lease_until, 0) - ${clock}`.as('leasedMs'))
-    .where(inScope(key))
-    .where('kind', '=', key.kind)
-    .executeTakeFirst();
-  if (!task) return undefined;
-  const dueMs = Number(task.dueMs);
-  const isTaskDue = task.requested === 1 || dueMs <= 0 || dueMs > LONGEST_DELAY_MS;
-  return { retryMs: Math.max(0, isTaskDue ? 0 : dueMs, Number(task.leasedMs)), state: toState(task.state) };
-}
-
-/** Takes the lease; undefined if another replica has taken it since the task was found due. */
-async function takeTask(database: Database, key: TaskKey, lease: Lease): Promise<TaskLease | undefined> {
-  const clock = database.dialect.now(lease.now);
-  const acquired = await updateTask(database, key)
-    .set((row) => ({
-      requested: 0,
-      // A requested task stays due until it is finished: if this replica dies, another one takes it over.
-      due_at: row.case().when('requested', '=', 1).then(0).else(row.ref('due_at')).end(),
-      lease_token: lease.token,
-      lease_until: leaseEnd(database, lease),
-    }))
-    .where((row) => row.or([isDue(row.ref('due_at'), clock, LONGEST_DELAY_MS), row('requested', '=', 1)]))
-    .where((row) => row.or([row('lease_until', 'is', null), row('lease_until', '<=', clock)]))
-    .returning((row) => [
-      'state',
-      row
-        .selectFrom('rules_in_force')
-        .select('generation')
-        .where(inScope(key, 'rules_in_force'))
-        .as('generation'),
-    ])
-    .executeTakeFirst();
-  return acquired && { state: toState(acquired.state), generation: acquired.generation ?? 0 };
-}
-
-function toState(text: string): unknown {
+/** Parses the state that a run has saved; undefined before the first one. */
+export function toTaskState(text: string): unknown {
   return text === '' ? undefined : parseJson<unknown>(text);
 }
