@@ -163,7 +163,7 @@ async function check(deps: ConditionAlarmsDeps, memory: Memory): Promise<void> {
   // The other steps write to the database, so that only one process announces each.
   if (unwritable) return;
   await shareFacts(deps, memory, facts);
-  const reports = new Map((await deps.reported.list()).map((report) => [keyOf(report), report]));
+  const reports = new Map(facts.reported.map((report) => [keyOf(report), report]));
   const current = new Map(conditions.map((condition) => [keyOf(condition), condition]));
   for (const [key, condition] of current) {
     memory.checksWithout.delete(key);

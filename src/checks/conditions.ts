@@ -7,11 +7,10 @@ import type { Database } from '../store/sql/database.ts';
 
 const nothing: StoredFacts = {
   summaries: [],
-  modes: [],
-  imports: [],
+  connections: [],
   counts: [],
   tokens: [],
-  proposedRules: [],
+  reported: [],
   shared: [],
 };
 
@@ -26,12 +25,12 @@ export async function readConditions(
     ...stored,
     now,
     local: [],
-    missingGroups: database ? await readMissingGroups(database) : [],
+    missingGroups: database ? await readMissingGroups(database, stored) : [],
     certificate: tls?.certificate,
   };
   return { conditions: findConditions(facts), facts };
 }
 
-function readMissingGroups(database: Database): Promise<MissingGroups[]> {
-  return missingGroupReader(provisioningStore(database))(database.scopes.ids());
+function readMissingGroups(database: Database, { connections }: StoredFacts): Promise<MissingGroups[]> {
+  return missingGroupReader(provisioningStore(database))(connections);
 }

@@ -161,7 +161,6 @@ function temporaryRules(stored: RulesInForce | undefined): RulesStore & Proposal
       discardedMapping: undefined,
       discardedCollection: undefined,
     }),
-    listWaiting: async () => [],
     propose: async () => {},
     letWait: async () => false,
     accept: async () => false,

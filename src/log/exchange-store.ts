@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import { decodeOrKeep } from '../http/redaction.ts';
 import type { StoredExchange } from '../model/exchange.ts';
 import type { Database } from '../store/sql/database.ts';
-import { compiledInsert, toJson } from '../store/sql/queries.ts';
+import { compiledInsert, compiledQuery, toJson } from '../store/sql/queries.ts';
 import { caseFoldedKey } from '../store/sql/search-keys.ts';
 import { takeFeedNumbers } from '../store/sql/sequences.ts';
 import type { ExchangeTable, Tables } from '../store/sql/tables.ts';
@@ -104,10 +104,13 @@ export async function readHead(db: Kysely<Tables>): Promise<number> {
 
 /** Returns the connections whose reads are kept with their bodies, each with the end of that time. */
 export async function readBodyWindows(db: Kysely<Tables>, now: number): Promise<Map<string, number>> {
-  const rows = await db
-    .selectFrom('connection')
-    .select(['id', 'read_bodies_until as until'])
-    .where('read_bodies_until', '>', now)
-    .execute();
+  const { rows } = await selectWindows(db, { now });
   return new Map(rows.map(({ id, until }) => [id, until ?? 0]));
 }
+
+const selectWindows = compiledQuery((db, { now }: { now: number }) =>
+  db
+    .selectFrom('connection')
+    .select(['id', 'read_bodies_until as until'])
+    .where('read_bodies_until', '>', now),
+);

@@ -197,7 +197,7 @@ function keyEnvOf(id: string | undefined, { connections }: ServiceDeps): string 
 /** Reads the health of each connection. */
 async function readConnections(deps: ServiceDeps, summaries: PeopleSummary[], reader: ActivityReader) {
   const { tasks, modes } = deps.store;
-  const [imports, feeds] = [await tasks.listStates('import'), await tasks.listStates('feed')];
+  const feeds = await tasks.listStates('feed');
   const faults = deps.provisioning.mappingFaults();
   const listed = await modes.list();
   // The last one, because it begins to count what is old in the background.
@@ -205,13 +205,12 @@ async function readConnections(deps: ServiceDeps, summaries: PeopleSummary[], re
   const connections = deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
     const ofThis = ({ connection }: { connection: string }) => connection === id;
     const { states } = summaries.find(ofThis) ?? { states: undefined };
-    const importState = imports.find(ofThis)?.state;
+    const { mode = 'live' as const, since, importState } = listed.find(ofThis) ?? {};
     const lastImport = lastImportOf(importState);
     const isFollowed = feeds.some((feed) => ofThis(feed) && isFeedFollowed(feed.state));
     const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
     return {
-      id,
-      ...(listed.find(ofThis) ?? { mode: 'live' as const }),
+      ...{ id, mode, since },
       ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0 },
       lastRequest: toLastExchange(activity.findLast(id, 'scim')),
       lastCall: toLastExchange(activity.findLast(id, 'travel')),

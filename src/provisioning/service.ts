@@ -116,6 +116,13 @@ function mappingServices(deps: ReturnType<typeof createDeps>, { of: stateOf, all
     refreshRules: (): void => {
       for (const { rulesSignal } of all()) rulesSignal.wake();
     },
+    /** Makes each connection read its rules again whose rules another process has replaced. */
+    followRules: (inForce: readonly { connection: string; generation: number }[]): void => {
+      for (const { connection, rulesSignal } of all()) {
+        const generation = inForce.find((one) => one.connection === connection.id)?.generation ?? 0;
+        if (deps.rulesSnapshots.isBehind(connection.id, generation)) rulesSignal.wake();
+      }
+    },
     /** Returns the rules in force of a connection, and its lookups. */
     currentRules: (connection: Connection) => deps.rulesSnapshots.inForce(stateOf(connection).connection),
   };

@@ -22,8 +22,8 @@ import type { ServerDeps, StartOptions } from './open-store.ts';
 
 /** Interval of the readings for strangers, in milliseconds: each queries the database. */
 const PUBLIC_MS = 1_000;
-/** The same for the groups that mappings name and for file descriptors: every check of the conditions reads them. */
-const CHECK_MS = 1_000;
+/** The same for file descriptors: every check of the conditions reads them. */
+const CHECK_MS = 10_000;
 /** With this share of its file descriptors open, a server needs more. */
 const MANY_DESCRIPTORS = 0.9;
 
@@ -40,20 +40,20 @@ export function servedConditions(
 ) {
   const { now } = deps.runtime;
   const stored = conditionFactReader(deps.database, now, countMs);
-  const readGroups = missingGroupReader(deps.store);
-  const readMissingGroups = readAtMostEvery(CHECK_MS, now, () =>
-    readGroups(opened.connections.map(({ connection: { id } }) => id)),
-  );
+  const readMissingGroups = missingGroupReader(deps.store);
   const readDescriptors = readAtMostEvery(CHECK_MS, now, () => readDescriptorFacts(now()));
   const read = async (summaries?: PeopleSummary[]): Promise<FoundConditions> => {
+    const known = await stored.read(summaries);
+    const served = new Set(opened.connections.map(({ connection: { id } }) => id));
     const facts: ConditionFacts = {
-      ...(await stored.read(summaries)),
-      ...(summaries && { summaries }),
+      ...known,
       ...{
         now: now(),
         local: [...localFacts(deps, opened), ...(await readDescriptors())],
       },
-      missingGroups: await readMissingGroups(),
+      missingGroups: await readMissingGroups(
+        known.connections.filter(({ connection }) => served.has(connection)),
+      ),
       ...{ storeFault: deps.writes.failure(), certificate: certificate() },
     };
     return { conditions: findConditions(facts), facts };

@@ -109,7 +109,10 @@ export async function start(settings: Settings, options: StartOptions = {}): Pro
   const app = createApp(deps, { ...parts, scim, page: options.page, documents: options.documents });
   server.serve(requestHandlers(app, deps.http));
   const background = options.background === false ? undefined : startBackground(deps, parts);
-  stored.follow();
+  deps.restoreWatch.onLook((inDatabase) => {
+    provisioning.followRules(inDatabase);
+    stored.follow(inDatabase);
+  });
   // A failed write may have prevented later steps, such as marking dependent identities as dirty. An import repeats
   // them.
   deps.writes.onRecovery(() => background?.importAgain());

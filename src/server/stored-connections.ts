@@ -3,13 +3,14 @@ import { type Fault, faultLine } from '../config/faults.ts';
 import type { ConnectionSettings } from '../config/settings.ts';
 import { NOT_SERVED, withStoredConnections } from '../config/stored-connections.ts';
 import type { StoredConnections } from '../operations/deps.ts';
+import type { ConnectionState } from '../store/connection-modes.ts';
 import { deleteConnection } from '../store/connections.ts';
 import { readStoredSettings } from '../store/stored-connections.ts';
 import type { OpenProvisioning } from './open-provisioning.ts';
 import type { ServerDeps } from './open-store.ts';
 
-/** The interval at which a replica looks for connections that another one has changed, in milliseconds. */
-const FOLLOW_MS = 1_000;
+/** The interval at which a removed connection is looked at until no replica serves it, in milliseconds. */
+const FORGET_MS = 1_000;
 
 interface StoredConnectionsDeps
   extends Pick<ServerDeps, 'settings' | 'database' | 'store' | 'runtime' | 'live' | 'embedded'>,
@@ -20,13 +21,13 @@ interface StoredConnectionsDeps
 /** The connections of the database, as this process serves them. */
 export interface ServedStoredConnections extends StoredConnections {
   /** Follows the changes of other processes, if others use the database. */
-  follow(): void;
+  follow(connections: readonly Pick<ConnectionState, 'connection' | 'settings'>[]): void;
   stop(): Promise<void>;
 }
 
 /** Serves the connections that are stored in the database as long as they are. The start has opened those that were stored then. */
 export function storedConnections(deps: StoredConnectionsDeps): ServedStoredConnections {
-  const { database, runtime, log } = deps;
+  const { database, log } = deps;
   const end = new AbortController();
   const report = faultReporter(log);
   let last = Promise.resolve();
@@ -36,16 +37,8 @@ export function storedConnections(deps: StoredConnectionsDeps): ServedStoredConn
     last = last.then(syncOnce, syncOnce);
     return last;
   };
-  const follow = async () => {
-    while (!end.signal.aborted) {
-      await sync().catch((error: unknown) =>
-        log.warn({ err: error }, 'the stored connections could not be read; retrying'),
-      );
-      await runtime.wait(FOLLOW_MS, end.signal);
-    }
-  };
   const forgotten = new Map<string, Promise<void>>();
-  let following: Promise<void> | undefined;
+  let followed: string | undefined;
   return {
     sync,
     isBeingForgotten: (id) => forgotten.has(id),
@@ -60,12 +53,18 @@ export function storedConnections(deps: StoredConnectionsDeps): ServedStoredConn
         .finally(() => forgotten.delete(id));
       forgotten.set(id, work);
     },
-    follow: () => {
-      following = database.dialect.isShared ? follow() : undefined;
+    follow: (connections) => {
+      const stored = JSON.stringify(connections.map(({ connection, settings }) => [connection, settings]));
+      if (!database.dialect.isShared || stored === followed || end.signal.aborted) return;
+      followed = stored;
+      sync().catch((error: unknown) => {
+        followed = undefined;
+        log.warn({ err: error }, 'the stored connections could not be read; retrying');
+      });
     },
     stop: async () => {
       end.abort();
-      await Promise.all([following, last.catch(() => {}), ...forgotten.values()]);
+      await Promise.all([last.catch(() => {}), ...forgotten.values()]);
     },
   };
 }
@@ -127,6 +126,6 @@ async function forget(
   while (!signal.aborted) {
     if ((await readStoredSettings(database)).some((stored) => stored.id === id)) return;
     if ((await deleteConnection(database, { connection: id, now: runtime.now() })) === 'done') return;
-    await runtime.wait(FOLLOW_MS, signal);
+    await runtime.wait(FORGET_MS, signal);
   }
 }

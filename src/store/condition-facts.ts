@@ -1,14 +1,12 @@
 import type { SharedFact } from '../model/conditions.ts';
 import type { AlarmCount } from '../model/holds.ts';
-import { connectionModes, type ListedMode } from './connection-modes.ts';
+import { type ConnectionState, connectionModes } from './connection-modes.ts';
 import { adminTokens } from './credentials/admins.ts';
 import { scimTokens } from './credentials/credentials.ts';
 import { type PeopleSummary, peopleSummaries } from './identities/people-summaries.ts';
 import { unconfirmedPeople } from './identities/unconfirmed-people.ts';
-import { backgroundTasks } from './queues/background-tasks.ts';
 import { holds } from './queues/holds.ts';
-import { proposalStore } from './queues/proposed-rules.ts';
-import { reportedConditions } from './queues/reported-conditions.ts';
+import { type ReportedCondition, reportedConditions } from './queues/reported-conditions.ts';
 import type { Database } from './sql/database.ts';
 import { readAtMostEvery } from './sql/queries.ts';
 
@@ -27,23 +25,24 @@ export function conditionFactReader(
   now: () => number,
   countMs = COUNT_MS,
 ): ConditionFactReader {
-  const [{ countHolds }, { listStates }] = [holds(database), backgroundTasks(database)];
-  const { list: listModes } = connectionModes(database);
+  const { countHolds } = holds(database);
+  const { list: listStates } = connectionModes(database);
   const { list: listReported } = reportedConditions(database);
-  const { listWaiting } = proposalStore(database);
   const countUnconfirmed = unconfirmedPeople(database, now);
   const readSummaries = readAtMostEvery(countMs, now, peopleSummaries(database).read);
   const readTokens = readAtMostEvery(countMs, now, () => listEndingTokens(database));
   return {
-    read: async (summaries) => ({
-      summaries: summaries ?? (await readSummaries()),
-      modes: await listModes(),
-      imports: await listStates('import'),
-      counts: [...(await countHolds()), ...(await countUnconfirmed())],
-      tokens: await readTokens(),
-      proposedRules: await listWaiting(),
-      shared: (await listReported()).flatMap(({ seen }) => (seen ? [seen] : [])),
-    }),
+    read: async (summaries) => {
+      const reported = await listReported();
+      return {
+        summaries: summaries ?? (await readSummaries()),
+        connections: await listStates(),
+        counts: [...(await countHolds()), ...(await countUnconfirmed())],
+        tokens: await readTokens(),
+        reported,
+        shared: reported.flatMap(({ seen }) => (seen ? [seen] : [])),
+      };
+    },
   };
 }
 
@@ -77,13 +76,11 @@ export interface EndingToken {
 /** The facts that the database has. */
 export interface StoredFacts {
   summaries: PeopleSummary[];
-  modes: ListedMode[];
-  /** The saved states of imports. */
-  imports: { connection: string; state: unknown }[];
+  connections: ConnectionState[];
   /** The held people by cause, and the other people about whom an operator is alarmed. */
   counts: AlarmCount[];
   tokens: EndingToken[];
-  /** The proposed rules that wait for an admin. */
-  proposedRules: { connection: string; since: number }[];
+  /** The conditions that were told, and what a process has seen by itself. */
+  reported: ReportedCondition[];
   shared: SharedFact[];
 }

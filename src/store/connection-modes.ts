@@ -8,8 +8,10 @@ import {
   type PlannedCreate,
   reserveAddress,
 } from './identities/shadow-plans.ts';
+import { toTaskState } from './queues/background-tasks.ts';
 import { dirtyColumns, isDirty } from './queues/reconcile-queue.ts';
 import type { Database } from './sql/database.ts';
+import { compiledQuery } from './sql/queries.ts';
 import type { Tables } from './sql/tables.ts';
 
 export type ConnectionModes = ReturnType<typeof connectionModes>;
@@ -24,10 +26,14 @@ export function connectionModes(database: Database) {
   /**
    * Reads the modes again, which commands and other replicas change. An attempt of this process that began before has followed the mode of
    * before: the people of a connection whose mode has changed become due again, and where it has gone live, everybody becomes dirty again.
+   * Returns what was read.
    */
-  const refresh = async (now: number): Promise<void> => {
+  const refresh = async (now: number): Promise<ConnectionState[]> => {
     const before = shadows;
-    shadows = new Map((await readShadows(db)).map(({ id, since }) => [id, since]));
+    const states = await readStates(db);
+    shadows = new Map(
+      states.flatMap(({ connection, since }) => (since === undefined ? [] : [[connection, since]])),
+    );
     for (const id of new Set([...before.keys(), ...shadows.keys()]))
       if (before.get(id) !== shadows.get(id) && database.scopes.has(id))
         await db
@@ -36,6 +42,7 @@ export function connectionModes(database: Database) {
           .where(inScope(database.scopeOf(id)))
           .where(shadows.has(id) ? isDirty : sql<boolean>`claimed = 1`)
           .execute();
+    return states;
   };
   return {
     /** Returns the time at which shadow mode began, as last read; undefined while the connection is live. */
@@ -63,8 +70,8 @@ export function connectionModes(database: Database) {
     },
     /** Reads what is known of a connection in shadow mode; undefined while it is live. */
     readShadow: (connection: string): Promise<Shadow | undefined> => readShadow(database, connection),
-    /** Returns the mode of each connection of the database. */
-    list: (): Promise<ListedMode[]> => readModes(database),
+    /** Returns the state of each connection of the database. */
+    list: () => readStates(db),
   };
 }
 
@@ -92,22 +99,48 @@ export type LiveResult =
   | { outcome: 'planning'; left: number }
   | { outcome: 'notInShadow' };
 
-/** The mode of one connection, and the time at which it began; undefined while it is live. */
-export interface ListedMode {
+/** What a process follows of one connection. */
+export interface ConnectionState {
   connection: string;
   mode: ConnectionMode;
+  /** The time at which shadow mode began; undefined while the connection is live. */
   since: number | undefined;
+  /** The generation of the rules in force; 0 if there are none yet. */
+  generation: number;
+  /** The time since when proposed rules wait for an admin; undefined if none do. */
+  proposedSince: number | undefined;
+  /** The state that the last import has saved. */
+  importState: unknown;
+  /** As in `StoredSettings`, as JSON; null for a connection of the settings file. */
+  settings: string | null;
 }
 
-async function readShadows(db: Kysely<Tables>): Promise<{ id: string; since: number }[]> {
-  const all = db.selectFrom('connection').select(['id', 'shadow_since']).where('mode', '=', 'shadow');
-  return (await all.execute()).map(({ id, shadow_since }) => ({ id, since: Number(shadow_since) }));
+/** Every process reads this each second, so it is one statement. */
+const selectStates = compiledQuery((db) =>
+  db
+    .selectFrom('connection')
+    .leftJoin('rules_in_force', (join) => join.on(isOfConnection('rules_in_force')))
+    .leftJoin('proposed_rules', (join) =>
+      join.on(isOfConnection('proposed_rules')).on('proposed_rules.people', 'is not', null),
+    )
+    .leftJoin('background_task', (join) =>
+      join.on(isOfConnection('background_task')).on('background_task.kind', '=', sql.lit('import')),
+    )
+    .select(['connection.id', 'settings', 'shadow_since', 'generation', 'proposed_rules.since', 'state'])
+    .orderBy('connection.id'),
+);
+
+function isOfConnection(table: string) {
+  const [account, id] = [sql.ref(`${table}.account`), sql.ref(`${table}.connection_id`)];
+  return sql<boolean>`${account} = connection.account and ${id} = connection.id`;
 }
 
-async function readModes({ db, scopes }: Database): Promise<ListedMode[]> {
-  const since = new Map((await readShadows(db)).map((shadow) => [shadow.id, shadow.since]));
-  return scopes.ids().map((connection) => ({
-    ...{ connection, mode: since.has(connection) ? 'shadow' : 'live', since: since.get(connection) },
+async function readStates(db: Kysely<Tables>): Promise<ConnectionState[]> {
+  const { rows } = await selectStates(db, {});
+  return rows.map((row) => ({
+    ...{ connection: row.id, settings: row.settings, mode: row.shadow_since === null ? 'live' : 'shadow' },
+    ...{ since: row.shadow_since ?? undefined, generation: row.generation ?? 0 },
+    ...{ proposedSince: row.since ?? undefined, importState: toTaskState(row.state ?? '') },
   }));
 }
 
@@ -139,11 +172,11 @@ async function makeEverybodyDirty(tx: Kysely<Tables>, scope: Scope, now: number)
   await people.set((row) => dirtyColumns(row, now)).execute();
 }
 
-async function readShadow({ db, scopeOf }: Database, connection: string): Promise<Shadow | undefined> {
-  const found = (await readShadows(db)).find(({ id }) => id === connection);
-  if (!found) return undefined;
-  const generation = await readGeneration(db, scopeOf(connection));
-  return { connection, since: found.since, generation };
+async function readShadow({ db }: Database, connection: string): Promise<Shadow | undefined> {
+  const found = (await readStates(db)).find((one) => one.connection === connection);
+  return found?.since === undefined
+    ? undefined
+    : { connection, since: found.since, generation: found.generation };
 }
 
 /**

@@ -9,7 +9,7 @@ import { reportedConditions } from '../../src/store/queues/reported-conditions.t
 import type { Database } from '../../src/store/sql/database.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
-import { soundFacts, summaryOf } from '../provisioning/conditions/facts.ts';
+import { connectionState, soundFacts, summaryOf } from '../provisioning/conditions/facts.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -62,8 +62,9 @@ async function startAlarms(): Promise<Replica> {
   const read = async () => {
     if (failure) throw failure;
     const own = { now: time.now(), local: replica.local, storeFault };
-    const shared = (await reported.list()).flatMap(({ seen }) => (seen ? [seen] : []));
-    const facts = { ...soundFacts, summaries, counts, ...more, shared, ...own };
+    const listed = await reported.list();
+    const shared = listed.flatMap(({ seen }) => (seen ? [seen] : []));
+    const facts = { ...soundFacts, summaries, counts, ...more, reported: listed, shared, ...own };
     return { conditions: findConditions(facts), facts };
   };
   const alarms = conditionAlarms({
@@ -146,10 +147,10 @@ test('people about whom the answers of the travel API are doubtful have alerts o
 
 test('an import that has ended at its maximum has an alert of its own', async () => {
   const state = { isIncomplete: false, at: 5, read: 100_000, maximum: 100_000 };
-  more = { imports: [{ connection: 'default', state }] };
+  more = { connections: [connectionState('default', { importState: state })] };
   await advance(SECOND_MS);
   expect(sentAlerts()).toEqual(['importMaximum.opened default importMaximum 100000']);
-  more = { imports: [] };
+  more = {};
   await advance(MINUTE_MS);
   expect(sentTypes()).toEqual(['importMaximum.opened', 'importMaximum.cleared']);
   expect(logged[0]?.message).toMatch(/import\.maximum in the settings$/);
@@ -227,7 +228,7 @@ test('the alert of an end says what has ended, of which connection, and since wh
 });
 
 test('an import that fails is told after five minutes, as most such failures end by themselves', async () => {
-  more = { imports: [{ connection: 'default', state: { failedSince: time.now() } }] };
+  more = { connections: [connectionState('default', { importState: { failedSince: time.now() } })] };
   await advance(4 * MINUTE_MS);
   expect(alerts).toEqual([]);
   await advance(2 * MINUTE_MS);

@@ -1,6 +1,4 @@
 import { rmSync } from 'node:fs';
-import type { KyselyPlugin, RootOperationNode } from 'kysely';
-import type { Database } from '../../src/store/sql/database.ts';
 import { createDataFolder } from '../fixtures/data-folder.ts';
 import {
   addressOf,
@@ -10,6 +8,7 @@ import {
   person,
   withFixture,
 } from '../fixtures/provisioning.ts';
+import { recordingDatabase } from '../fixtures/recording-database.ts';
 import { openTestDatabase } from '../fixtures/test-database.ts';
 
 const users = 'default';
@@ -45,44 +44,6 @@ async function withRecording(test: (recorded: Recorded) => Promise<void>): Promi
     await database.close();
     rmSync(folder, { recursive: true });
   }
-}
-
-/** Returns the database with every statement and commit added to the steps. */
-function recordingDatabase(database: Database, steps: string[]): Database {
-  const names = new WeakMap<object, string>();
-  const recorder: KyselyPlugin = {
-    transformQuery: ({ node, queryId }) => {
-      names.set(queryId, nameOf(node));
-      return node;
-    },
-    // Only the results of whole statements come here, and not those of their parts.
-    transformResult: async ({ result, queryId }) => {
-      steps.push(names.get(queryId) ?? 'unknown');
-      return result;
-    },
-  };
-  return {
-    ...database,
-    db: database.db.withPlugin(recorder),
-    transaction: async (work, options = {}) => {
-      const result = await database.transaction((tx) => work(tx.withPlugin(recorder)), options);
-      steps.push(options.durable === false ? 'commit' : 'commit that waits for the disk');
-      return result;
-    },
-  };
-}
-
-const verbs: Partial<Record<RootOperationNode['kind'], string>> = {
-  SelectQueryNode: 'select',
-  InsertQueryNode: 'insert',
-  UpdateQueryNode: 'update',
-  DeleteQueryNode: 'delete',
-};
-
-/** Returns the verb and the table of a statement; of one written as SQL, the first table of which a column is named. */
-function nameOf(node: RootOperationNode): string {
-  const table = /"kind":"SchemableIdentifierNode","identifier":\{"kind":"IdentifierNode","name":"(\w+)"/;
-  return `${verbs[node.kind] ?? 'raw'} ${table.exec(JSON.stringify(node))?.[1] ?? ''}`;
 }
 
 const outcome = ['update identity', 'commit'];

@@ -322,8 +322,9 @@ it('due deactivations are found by their own index', async () => {
     const queries: RootOperationNode[] = [];
     const store = provisioningStore(withPlugin(database, recordQueries(queries)));
     await store.reconcileQueue.findDue(NOW, 10, ['okta']);
-    const plans = await plansOf(database, queries);
-    expect(plans.map((plan) => /INDEX (\w+) \(/.exec(plan)?.[1])).toEqual([
+    // The queries before the last one are parts of it.
+    const plans = await plansOf(database, queries.slice(-1));
+    expect(plans.flatMap((plan) => /INDEX (\w+) \(/.exec(plan)?.[1] ?? [])).toEqual([
       'identity_leaver',
       'identity_unsettled',
       'identity_check',

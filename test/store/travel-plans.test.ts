@@ -95,7 +95,7 @@ const outcome = { status: 'succeeded' as const, attempts: [{ at: NOW, latencyMs:
 
 /** The frequent calls about deliveries. There is one queue for each webhook, and all may be scanned. */
 const deliveryCalls: [string, (database: Database) => Promise<unknown>][] = [
-  ['due', (database) => deliveryQueue(database).dueWebhooks({ now: NOW, failing: false, limit: 9 })],
+  ['due', (database) => deliveryQueue(database).dueWebhooks({ now: NOW, healthy: 9, failing: 9 })],
   ['take', (database) => deliveryQueue(database).acquireLease(lease, NOW)],
   ['next', (database) => deliveryQueue(database).nextDelivery('w', NOW)],
   [

@@ -19,7 +19,6 @@ import {
   toHeldPerson,
   travelerEnd,
 } from '../../provisioning/holds/holds.ts';
-import { proposalStore } from '../../store/queues/proposed-rules.ts';
 import { chosenConnections, type OperationDeps } from '../deps.ts';
 import { OperationError } from '../errors.ts';
 import { type OperationContext, type Operations, operation } from '../operation.ts';
@@ -132,7 +131,9 @@ export const holdOperations = {
       const source = { audit, holds: deps.store.holds, now: now() };
       return {
         people: counts.reduce((sum, { count }) => sum + count, 0),
-        proposed: await proposalStore(deps.database).listWaiting(),
+        proposed: (await deps.store.modes.list()).flatMap(({ connection, proposedSince: since }) =>
+          since === undefined ? [] : [{ connection, since }],
+        ),
         groups: groups.sort((one, other) => one.since - other.since),
         decisions: await listOpenDecisions(source, deps.connectionIds()),
       };

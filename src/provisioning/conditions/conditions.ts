@@ -48,7 +48,7 @@ export function findConditions(facts: ConditionFacts): Condition[] {
     ...mergeFacts(facts).map((fact) => localCondition(fact, facts, isNamed)),
     ...facts.counts.map((count) => countedCondition(count, isNamed)),
     ...importConditions(facts, isNamed),
-    ...facts.proposedRules.map((proposed) => proposedCondition(proposed, isNamed)),
+    ...facts.connections.map((connection) => proposedCondition(connection, isNamed)),
     ...facts.missingGroups.map((missing) => groupCondition(missing, isNamed)),
     ...facts.summaries.flatMap((summary) => peopleConditions(summary, isNamed)),
     certificateCondition(facts),
@@ -177,7 +177,7 @@ function countedCondition({ connection, cause, count, since }: AlarmCount, isNam
 }
 
 function importConditions(facts: ConditionFacts, isNamed: boolean): Found[] {
-  return facts.imports.flatMap(({ connection, state }): Found[] => {
+  return facts.connections.flatMap(({ connection, importState: state }): Found[] => {
     const of = isNamed ? ` of ${connection}` : '';
     const [failedSince, last] = [importFailedSince(state), lastImportOf(state)];
     const base = { connection, severity: 'warning' as const, path: '/overview' };
@@ -212,16 +212,18 @@ function incompleteText(last: ReturnType<typeof lastImportOf>, of: string): stri
 }
 
 function proposedCondition(
-  { connection, since }: ConditionFacts['proposedRules'][number],
+  { connection, proposedSince: since }: ConditionFacts['connections'][number],
   isNamed: boolean,
-): Condition {
+): Found {
   const of = isNamed ? ` of ${connection}` : '';
-  return {
-    ...{ kind: 'proposedRules', connection, severity: 'warning', since },
-    text: `Other rules${of} wait for an admin, because they would change more than 100 people; the rules in force stay so.`,
-    path: '/decisions',
-    command: 'npx jetbridge mapping proposed',
-  };
+  return (
+    since !== undefined && {
+      ...{ kind: 'proposedRules', connection, severity: 'warning', since },
+      text: `Other rules${of} wait for an admin, because they would change more than 100 people; the rules in force stay so.`,
+      path: '/decisions',
+      command: 'npx jetbridge mapping proposed',
+    }
+  );
 }
 
 /** Tells groups without their names, which may say more than everybody may know. */

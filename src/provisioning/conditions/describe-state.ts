@@ -4,7 +4,7 @@ import { countText, numberText, peopleText } from '../../model/texts.ts';
 import type { StoredFacts } from '../../store/condition-facts.ts';
 import { stateWords, UNMANAGED } from '../people/person-texts.ts';
 
-interface StateFacts extends Pick<StoredFacts, 'summaries' | 'modes'> {
+interface StateFacts extends Pick<StoredFacts, 'summaries' | 'connections'> {
   conditions: Condition[];
 }
 
@@ -19,14 +19,14 @@ const counted: ConditionKind[] = ['hold', 'refusedPeople'];
 const MAX_TOLD = 2;
 
 /** Returns the state of the service, and a sentence about it for a person who is woken at night. */
-export function describeState({ conditions, summaries, modes }: StateFacts): DescribedState {
+export function describeState({ conditions, summaries, connections }: StateFacts): DescribedState {
   const failing = conditions.filter(({ severity }) => severity === 'failing');
   if (failing.length > 0) return { state: 'failing', sentence: tell(failing) };
   if (!summaries.some(({ hasUsers }) => hasUsers))
     return { state: 'empty', sentence: 'No identity provider has sent a person yet.' };
   const isUntold = ({ kind }: Condition) => !counted.includes(kind);
   const warnings = conditions.filter(isUntold);
-  const { sentence, isOpen } = peopleSentence(summaries, modes);
+  const { sentence, isOpen } = peopleSentence(summaries, connections);
   if (isOpen || warnings.length > 0)
     return {
       state: 'attention',
@@ -46,10 +46,10 @@ type Summaries = StateFacts['summaries'];
 /** Tells the people in numbers. `isOpen`: some of them need an admin, or wait for something. */
 function peopleSentence(
   summaries: Summaries,
-  modes: StateFacts['modes'],
+  connections: StateFacts['connections'],
 ): { sentence: string; isOpen: boolean } {
   const failing = summaries.reduce((sum, one) => sum + (one.failing?.people ?? 0), 0);
-  const inShadow = modes.filter(({ mode }) => mode === 'shadow').map(({ connection }) => connection);
+  const inShadow = connections.filter(({ mode }) => mode === 'shadow').map(({ connection }) => connection);
   const planned = sumOf(
     summaries.filter(({ connection }) => inShadow.includes(connection)),
     'dirty',

@@ -1,12 +1,15 @@
 import type { Memberships } from '../../model/group-ports.ts';
+import type { ConnectionState } from '../../store/connection-modes.ts';
 import type { RulesStore } from '../../store/queues/rules-in-force.ts';
 import { findNamedGroups } from '../../translator/rules/named-groups.ts';
 import { mappingOf } from './mapping-versions.ts';
 
 interface MissingGroupsDeps {
-  rules: Pick<RulesStore, 'findHead' | 'find'>;
+  rules: Pick<RulesStore, 'find'>;
   memberships: Pick<Memberships, 'findUnknownNames'>;
 }
+
+type RulesOfConnection = Pick<ConnectionState, 'connection' | 'generation'>;
 
 /** The number of groups that the mapping in force of a connection names, and that do not exist. */
 export interface MissingGroups {
@@ -20,20 +23,19 @@ export interface MissingGroups {
  */
 export function missingGroupReader({ rules, memberships }: MissingGroupsDeps) {
   const known = new Map<string, { generation: number; names: string[] }>();
-  const namesOf = async (connection: string): Promise<string[]> => {
-    const generation = (await rules.findHead(connection, 0))?.generation;
+  const namesOf = async ({ connection, generation }: RulesOfConnection): Promise<string[]> => {
     const before = known.get(connection);
-    if (generation === undefined || before?.generation === generation) return before?.names ?? [];
+    if (before?.generation === generation) return before.names;
     const inForce = await rules.find(connection);
     const mapping = inForce && mappingOf(inForce);
     const names = mapping ? findNamedGroups(mapping).map(({ name }) => name) : [];
     known.set(connection, { generation, names });
     return names;
   };
-  return async (connections: readonly string[]): Promise<MissingGroups[]> => {
+  return async (connections: readonly RulesOfConnection[]): Promise<MissingGroups[]> => {
     const found: MissingGroups[] = [];
-    for (const connection of connections) {
-      const names = await namesOf(connection);
+    for (const { connection, generation } of connections) {
+      const names = await namesOf({ connection, generation });
       const missing = names.length === 0 ? [] : await memberships.findUnknownNames(connection, names);
       if (missing.length > 0) found.push({ connection, count: missing.length });
     }

@@ -138,6 +138,9 @@ export function rulesSnapshots(deps: RulesSnapshotsDeps) {
       [...state.known].flatMap(([connection, { faults }]) =>
         faults ? [{ connection, count: faults.length }] : [],
       ),
+    /** True if rules are loaded, and those of this generation are later. */
+    isBehind: (id: string, generation: number): boolean =>
+      generation > (state.known.get(id)?.loaded?.inForce.generation ?? generation),
     /** Forgets what was loaded for a connection that no longer exists. */
     forget: (id: string): void => void state.known.delete(id),
   };

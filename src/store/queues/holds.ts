@@ -5,7 +5,7 @@ import { displayNameOf } from '../../model/people.ts';
 import type { SafetyValve } from '../../model/policies.ts';
 import type { JsonObject } from '../../schema/resource.ts';
 import type { Database } from '../sql/database.ts';
-import { parseJson } from '../sql/queries.ts';
+import { compiledQuery, parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import {
   type DecidedSelection,
@@ -111,13 +111,12 @@ function toHeldPerson(row: HeldRow): HeldPerson {
 }
 
 /** Counts the people whose hold waits for a decision, by what decides which change the IdP requested. */
-function countUndecided(db: Kysely<Tables>): Promise<CountedHolds[]> {
-  return selectUndecided(db, {})
+const countUndecided = compiledQuery((db) =>
+  selectUndecided(db, {})
     .select((row) => ['connection_id', 'hold_cause', 'active', row.fn.countAll<number>().as('count')])
     .select(({ fn }) => [fn.count<number>('deleted_at').as('deleted'), fn.min('hold_since').as('since')])
-    .groupBy(['connection_id', 'hold_cause', 'active'])
-    .execute();
-}
+    .groupBy(['connection_id', 'hold_cause', 'active']),
+);
 
 interface CountedHolds {
   connection_id: string;
@@ -129,7 +128,7 @@ interface CountedHolds {
 }
 
 async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
-  return [...groupByCause(await countUndecided(db))].map(([key, rows]) => ({
+  return [...groupByCause((await countUndecided(db, {})).rows)].map(([key, rows]) => ({
     ...key,
     count: rows.reduce((sum, { count }) => sum + count, 0),
     since: Math.min(...rows.map(({ since }) => since ?? 0)),
@@ -137,7 +136,7 @@ async function countHolds(db: Kysely<Tables>): Promise<HoldCount[]> {
 }
 
 async function countRequestedChanges(db: Kysely<Tables>): Promise<RequestedChanges[]> {
-  return [...groupByCause(await countUndecided(db))].map(([key, rows]) => {
+  return [...groupByCause((await countUndecided(db, {})).rows)].map(([key, rows]) => {
     const counts = { change: 0, deactivate: 0, delete: 0 };
     for (const { active, count, deleted } of rows) {
       counts[active === 1 ? 'change' : 'deactivate'] += count - deleted;

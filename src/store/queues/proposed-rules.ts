@@ -40,13 +40,6 @@ export function proposalStore(database: Database) {
   const { db, scopeOf } = database;
   return {
     findProposals: (connection: string): Promise<Proposals> => findProposals(db, scopeOf(connection)),
-    /** Returns the connections with proposed rules that wait for an admin. */
-    listWaiting: () =>
-      db
-        .selectFrom('proposed_rules')
-        .select(['connection_id as connection', 'since'])
-        .where('people', 'is not', null)
-        .execute(),
     /** Proposes rules in place of those that are proposed; undefined withdraws these. */
     propose: (connection: string, proposed: ProposedRules | undefined): Promise<void> =>
       propose(database, scopeOf(connection), proposed),

@@ -4,7 +4,7 @@ import type { ReconcileQueue } from '../../model/store-ports.ts';
 import { equalInScope, inScope, type Scope } from '../connection-scopes.ts';
 import type { Database } from '../sql/database.ts';
 import { isDue } from '../sql/dialect.ts';
-import { batches } from '../sql/queries.ts';
+import { batches, compiledQuery } from '../sql/queries.ts';
 import { caseFoldedKey } from '../sql/search-keys.ts';
 import type { Tables } from '../sql/tables.ts';
 
@@ -93,7 +93,6 @@ export const isDirty = sql<boolean>`state = 'dirty' and state <> 'synced'`;
 const LONGEST_ATTEMPT_DELAY_MS = 60 * 60_000;
 
 interface DueQuery {
-  scope: Scope;
   now: number;
   limit: number;
 }
@@ -104,31 +103,23 @@ interface DueQuery {
  */
 async function findDue(
   db: Kysely<Tables>,
-  { now, limit, scopes }: { now: number; limit: number; scopes: Scope[] },
+  { scopes, ...query }: DueQuery & { scopes: Scope[] },
 ): Promise<{ connection: string; id: string }[]> {
   const rows = new Map<string, DueRow>();
   for (const scope of scopes) {
-    for (const queue of [selectDueDeactivations, selectDueDirty, selectDueChecks]) {
-      for (const row of await queue(db, { scope, now, limit }).execute())
-        rows.set(`${row.connection_id} ${row.id}`, row);
-    }
+    for (const row of (await selectDue(db, { ...scope, ...query })).rows)
+      rows.set(`${row.connection_id} ${row.id}`, row);
   }
   return [...rows.values()]
     .sort(
       (left, right) =>
         Number(isDeactivation(right)) - Number(isDeactivation(left)) || left.due_at - right.due_at,
     )
-    .slice(0, limit)
+    .slice(0, query.limit)
     .map(({ connection_id, id }) => ({ connection: connection_id, id }));
 }
 
-interface DueRow {
-  connection_id: string;
-  id: string;
-  active: number;
-  deleted_at: number | null;
-  due_at: number;
-}
+type DueRow = Pick<Tables['identity'], 'connection_id' | 'id' | 'active' | 'deleted_at'> & { due_at: number };
 
 /** Returns true for users who must lose access. They are due before users who wait for access. */
 function isDeactivation({ active, deleted_at }: DueRow): boolean {
@@ -136,36 +127,41 @@ function isDeactivation({ active, deleted_at }: DueRow): boolean {
 }
 
 /**
- * Selects due deactivations by an index of their own, so that other dirty identities do not delay them, however many
- * there are.
+ * Selects what is due in a connection, in one statement, because each connection looks every second. Due deactivations are selected by an
+ * index of their own, so that other dirty identities do not delay them, however many there are.
  */
-function selectDueDeactivations(db: Kysely<Tables>, query: DueQuery) {
-  return selectDueDirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
-}
+const selectDue = compiledQuery((db, query: Scope & DueQuery) => {
+  const deactivations = selectDueDirty(db, query).where(sql<boolean>`(active = 0 or deleted_at is not null)`);
+  return db
+    .selectFrom(deactivations.as('page'))
+    .selectAll()
+    .unionAll(db.selectFrom(selectDueDirty(db, query).as('page')).selectAll())
+    .unionAll(db.selectFrom(selectDueChecks(db, query).as('page')).selectAll());
+});
 
-function selectDueDirty(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
-  return selectUnleased(db, now)
+function selectDueDirty(db: Kysely<Tables>, query: Scope & DueQuery) {
+  return selectUnleased(db, query.now)
     .select('next_attempt_at as due_at')
-    .where(inScope(scope))
+    .where(inScope(query))
     .where(isDirty)
-    .where((row) => isDue(row.ref('next_attempt_at'), sql.val(now), LONGEST_ATTEMPT_DELAY_MS))
+    .where((row) => isDue(row.ref('next_attempt_at'), sql.val(query.now), LONGEST_ATTEMPT_DELAY_MS))
     .orderBy('next_attempt_at')
-    .limit(limit);
+    .limit(query.limit);
 }
 
 /**
  * Selects identities that are due for a check of the traveler (`nextCheckAt`). Dirty identities are excluded, because their next attempt
  * includes the check.
  */
-function selectDueChecks(db: Kysely<Tables>, { scope, now, limit }: DueQuery) {
-  return selectUnleased(db, now)
+function selectDueChecks(db: Kysely<Tables>, query: Scope & DueQuery) {
+  return selectUnleased(db, query.now)
     .select('check_at as due_at')
-    .where(inScope(scope))
+    .where(inScope(query))
     .where('state', '<>', sql.lit('dirty'))
     .where('check_at', '>', sql.lit(0))
-    .where((row) => isDue(row.ref('check_at'), sql.val(now), LONGEST_CHECK_DELAY_MS))
+    .where((row) => isDue(row.ref('check_at'), sql.val(query.now), LONGEST_CHECK_DELAY_MS))
     .orderBy('check_at')
-    .limit(limit);
+    .limit(query.limit);
 }
 
 function selectUnleased(db: Kysely<Tables>, now: number) {

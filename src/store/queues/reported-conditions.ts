@@ -1,6 +1,6 @@
 import type { ConditionKind, LocalFact, SharedFact } from '../../model/conditions.ts';
 import type { Database } from '../sql/database.ts';
-import { parseJson } from '../sql/queries.ts';
+import { compiledQuery, parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 
 /** The condition of a report: its connection and subject are empty if it has none. */
@@ -84,10 +84,12 @@ function columnsOf({ connection, kind, subject }: ConditionKey) {
   return { connection_id: connection, kind, subject };
 }
 
+const selectReported = compiledQuery((db) =>
+  db.selectFrom('reported_condition').selectAll().orderBy('connection_id').orderBy('kind').orderBy('subject'),
+);
+
 async function listReported(db: Database['db']): Promise<ReportedCondition[]> {
-  const all = db.selectFrom('reported_condition').selectAll();
-  const rows = await all.orderBy('connection_id').orderBy('kind').orderBy('subject').execute();
-  return rows.map(toReportedCondition);
+  return (await selectReported(db, {})).rows.map(toReportedCondition);
 }
 
 function toReportedCondition({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database } from '../sql/database.ts';
+import { compiledQuery } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { makeNewlyImported } from './restored-people.ts';
 
@@ -27,11 +28,13 @@ export async function ensureDatabaseRecord({ db }: Database, now: number): Promi
   return readDatabaseRecord(db);
 }
 
+const selectRecord = compiledQuery((db) =>
+  db.selectFrom('database_record').select(['database_id', 'writes', 'alive_at']),
+);
+
 export async function readDatabaseRecord(db: Kysely<Tables>): Promise<DatabaseRecord> {
-  const row = await db
-    .selectFrom('database_record')
-    .select(['database_id', 'writes', 'alive_at'])
-    .executeTakeFirstOrThrow();
+  const [row] = (await selectRecord(db, {})).rows;
+  if (!row) throw new Error('The database has no record of itself.');
   return toRecord(row);
 }
 

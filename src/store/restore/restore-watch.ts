@@ -1,5 +1,5 @@
 import type { Log, Runtime } from '../../model/runtime-ports.ts';
-import type { ConnectionModes } from '../connection-modes.ts';
+import type { ConnectionModes, ConnectionState } from '../connection-modes.ts';
 import type { Database } from '../sql/database.ts';
 import type { DatabaseLocation } from '../sql/open-database.ts';
 import {
@@ -24,6 +24,8 @@ export interface RestoreWatch {
   gapMs: number;
   /** Calls the listener when this process has recognised a restore, at once if that was at the start. */
   onRestored(listener: () => void): void;
+  /** Calls the listener each second with the connections as they are in the database then, in which others have changed them. */
+  onLook(listener: (connections: ConnectionState[]) => void): void;
   /** Writes what was counted, and stops. */
   close(): Promise<void>;
 }
@@ -48,6 +50,7 @@ interface WatchState extends RestoreWatchDeps {
   /** True after a restore, until a listener has been called. */
   isUntold: boolean;
   listener: (() => void) | undefined;
+  onLook(connections: ConnectionState[]): void;
 }
 
 /**
@@ -60,7 +63,7 @@ export async function watchForRestore(deps: RestoreWatchDeps): Promise<RestoreWa
   const known = deps.file.read(record);
   const state: WatchState = {
     ...{ ...deps, known, filed: undefined, isFileFailing: false, writes: 0 },
-    ...{ aliveAt: record.aliveAt, isUntold: false, listener: undefined },
+    ...{ aliveAt: record.aliveAt, isUntold: false, listener: undefined, onLook: () => {} },
   };
   await look(state);
   const stop = new AbortController();
@@ -73,6 +76,9 @@ export async function watchForRestore(deps: RestoreWatchDeps): Promise<RestoreWa
     onRestored: (listener) => {
       state.listener = listener;
       tell(state);
+    },
+    onLook: (listener) => {
+      state.onLook = listener;
     },
     close: async () => {
       stop.abort();
@@ -113,7 +119,7 @@ async function look(state: WatchState): Promise<void> {
   const present = await readDatabaseRecord(state.database.db);
   if (isBehind(present, state.known)) await follow(state, present);
   else state.known = present;
-  await state.modes.refresh(state.runtime.now());
+  state.onLook(await state.modes.refresh(state.runtime.now()));
   await countWrites(state);
   saveKnown(state);
 }

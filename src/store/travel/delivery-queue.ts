@@ -9,8 +9,8 @@ import {
   MAX_WAIT_MS,
 } from '../../travel/webhooks/ports.ts';
 import type { Database } from '../sql/database.ts';
-import { isDue, timeAfter } from '../sql/dialect.ts';
-import { parseJson, toJson } from '../sql/queries.ts';
+import { type Dialect, isDue, timeAfter } from '../sql/dialect.ts';
+import { compiledQuery, parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 
 /**
@@ -19,8 +19,14 @@ import type { Tables } from '../sql/tables.ts';
  */
 export function deliveryQueue({ db, dialect, transaction }: Database): DeliveryQueue {
   const clock = (now: number) => dialect.now(now);
+  const selectDue = dueQuery(dialect);
   return {
-    dueWebhooks: (query) => findDueWebhooks(db, query, clock(query.now)),
+    dueWebhooks: async (query) => {
+      const { rows } = await selectDue(db, query);
+      const idsOf = (isFailing: boolean) =>
+        rows.flatMap((row) => ((row.failing_since !== null) === isFailing ? [row.webhook_id] : []));
+      return { healthy: idsOf(false), failing: idsOf(true) };
+    },
     acquireLease: (lease, now) =>
       transaction((tx) => takeQueueLease(tx, lease, clock(now)), { durable: false }),
     extendLease: (lease, now) =>
@@ -46,32 +52,36 @@ const MAX_REDELIVERIES_MADE_DUE = 100;
 
 type QueueExpression = ExpressionBuilder<Tables, 'travel_delivery_queue'>;
 
-async function findDueWebhooks(
-  db: Kysely<Tables>,
-  { now, failing, limit }: DueQuery,
-  clock: Expression<number>,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('travel_delivery_queue')
-    .select('webhook_id')
-    .where('pending', '>', 0)
-    .where((queue) => isUnleased(queue, clock))
-    .where('failing_since', failing ? 'is not' : 'is', null)
-    .where((queue) =>
-      queue.or([
-        isDueDelivery(selectPending(queue, 0).select('next_attempt_at').orderBy('seq').limit(1), now),
-        queue.exists(
-          selectPending(queue, 1)
-            .select('id')
-            .where((row) => isDueDelivery(row.ref('next_attempt_at'), now)),
-        ),
-      ]),
-    )
-    // Webhooks that were never served come first; then the least recently served.
-    .orderBy((queue) => queue.fn.coalesce('lease_until', sql.lit(0)))
-    .limit(limit)
-    .execute();
-  return rows.map(({ webhook_id }) => webhook_id);
+/** Selects both kinds in one statement, because each process looks every second. */
+function dueQuery({ now: clockOf }: Dialect) {
+  return compiledQuery((db, query: DueQuery) => {
+    const queues = db
+      .selectFrom('travel_delivery_queue')
+      // Webhooks that were never served come first; then the least recently served.
+      .orderBy((queue) => queue.fn.coalesce('lease_until', sql.lit(0)));
+    const due = queues
+      .select('webhook_id')
+      .where('pending', '>', sql.lit(0))
+      .where((queue) => isUnleased(queue, clockOf(query.now)))
+      .where((queue) => queue.or([isFirstDue(queue, query.now), isRedeliveryDue(queue, query.now)]));
+    const healthy = due.where('failing_since', 'is', null).limit(query.healthy);
+    const failing = due.where('failing_since', 'is not', null).limit(query.failing);
+    return queues
+      .select(['webhook_id', 'failing_since'])
+      .where((queue) => queue.or([queue('webhook_id', 'in', healthy), queue('webhook_id', 'in', failing)]));
+  });
+}
+
+function isFirstDue(queue: QueueExpression, now: number) {
+  return isDueDelivery(
+    selectPending(queue, 0).select('next_attempt_at').orderBy('seq').limit(sql.lit(1)),
+    now,
+  );
+}
+
+function isRedeliveryDue(queue: QueueExpression, now: number) {
+  const due = selectPending(queue, 1).where((row) => isDueDelivery(row.ref('next_attempt_at'), now));
+  return queue.exists(due.select('id'));
 }
 
 /** Without a lease, `lease_until` is the time when the queue was last served. */

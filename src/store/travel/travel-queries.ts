@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely';
 import type { IndexMatch, ResourceRef, StoredResource, TravelReader } from '../../travel/ports.ts';
 import type { Lock } from '../sql/dialect.ts';
-import { batches, parseJson } from '../sql/queries.ts';
+import { batches, compiledQuery, parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
 import { DELIVERY_TYPE, readDeliveries } from './webhook-deliveries.ts';
 
@@ -34,8 +34,14 @@ export type ReadResources = (db: Kysely<Tables>, refs: ResourceRef[]) => Promise
 
 /** Returns a function that reads resources, and locks them if a lock is given. */
 export function resourceReader(lock: Lock = (query) => query): ReadResources {
+  const selectOne = compiledQuery((db, { type, id }: ResourceRef) =>
+    lock(db.selectFrom('travel_resource').selectAll().where('type', '=', type).where('id', '=', id)),
+  );
   return async (db, refs) => {
     const found: StoredResource[] = [];
+    const [first, second] = refs;
+    // Most reads are of one resource: each request reads its caller.
+    if (first && !second) return (await selectOne(db, first)).rows.map(toStoredResource);
     for (const [type, ids] of groupIdsByType(refs)) {
       // Sorted, so that two transactions that lock the same resources do not wait for each other.
       for (const some of batches([...ids].sort())) {

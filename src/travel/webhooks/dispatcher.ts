@@ -116,14 +116,14 @@ async function dispatchDue(state: DispatcherState): Promise<number> {
       throw error;
     }
   }
+  // Webhooks in busy slots may not have their lease yet, so the query can return them again.
+  const limitOf = (kind: SlotKind) => (slots.free(kind) > 0 ? slots.free(kind) + slots.work.length : 0);
+  const limits = { healthy: limitOf('healthy'), failing: limitOf('failing') };
+  if (state.stopping.signal.aborted) return started;
+  const due = await deps.queue.dueWebhooks({ now: deps.clock.now(), ...limits });
   for (const kind of ['healthy', 'failing'] as const) {
-    const free = slots.free(kind);
-    if (free <= 0 || state.stopping.signal.aborted) continue;
-    // Webhooks in busy slots may not have their lease yet, so the query can return them again.
-    const limit = free + slots.work.length;
-    const due = await deps.queue.dueWebhooks({ now: deps.clock.now(), failing: kind === 'failing', limit });
-    const waiting = due.filter((id) => !slots.has(id));
-    for (const id of waiting.slice(0, free)) {
+    const waiting = due[kind].filter((id) => !slots.has(id));
+    for (const id of waiting.slice(0, Math.max(0, slots.free(kind)))) {
       slots.take(kind, id, () => serveWebhook(state, id));
       started += 1;
     }

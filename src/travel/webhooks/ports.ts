@@ -33,11 +33,11 @@ export interface DeliveryOutcome {
   nextAttemptAt?: number;
 }
 
-/** Selects due webhooks; `failing` selects those whose last attempt failed. */
+/** Limits the numbers of due webhooks: of those whose last attempt failed, and of the others. */
 export interface DueQuery {
   now: number;
-  failing: boolean;
-  limit: number;
+  healthy: number;
+  failing: number;
 }
 
 /** The exclusive right to deliver to a webhook. */
@@ -55,7 +55,7 @@ export interface DeliveryLease {
  */
 export interface DeliveryQueue {
   /** Webhooks with due deliveries and without a lease; the longest waiting first. */
-  dueWebhooks(query: DueQuery): Promise<string[]>;
+  dueWebhooks(query: DueQuery): Promise<{ healthy: string[]; failing: string[] }>;
   /** Acquires the lease. Returns false if another holder has it. */
   acquireLease(lease: DeliveryLease, now: number): Promise<boolean>;
   /** Extends the lease. Returns false if it belongs to another holder. */

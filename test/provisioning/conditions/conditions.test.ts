@@ -1,7 +1,7 @@
 import type { Condition, LocalFact } from '../../../src/model/conditions.ts';
 import { findConditions } from '../../../src/provisioning/conditions/conditions.ts';
 import { type ConditionFacts, describeOutage } from '../../../src/provisioning/conditions/facts.ts';
-import { MINUTE, NOW, soundFacts, summaryOf } from './facts.ts';
+import { connectionState, MINUTE, NOW, soundFacts, summaryOf } from './facts.ts';
 
 const DAY = 24 * 60 * MINUTE;
 
@@ -83,7 +83,7 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     'held people, and rules that wait',
     {
       counts: [{ connection: 'okta', cause: 'safetyValve', count: 1, since: NOW }],
-      proposedRules: [{ connection: 'okta', since: NOW }],
+      connections: [connectionState('okta', { proposedSince: NOW })],
     },
     [
       'warning hold (safetyValve): Changes of 1 person are held: many people left at once.',
@@ -144,7 +144,7 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
   ],
   [
     'an import that fails',
-    { imports: [{ connection: 'okta', state: { failedSince: NOW - 28 * MINUTE } }] },
+    { connections: [connectionState('okta', { importState: { failedSince: NOW - 28 * MINUTE } })] },
     [
       'warning importFailed: The import of travelers fails since 2026-11-20T14:02Z; it is tried again every minute.',
     ],
@@ -159,17 +159,22 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
   ],
   [
     'an import that fails because of an outage',
-    { local: [outage], summaries: [waiting], imports: [{ connection: 'okta', state: { failedSince: NOW } }] },
+    {
+      ...{ local: [outage], summaries: [waiting] },
+      connections: [connectionState('okta', { importState: { failedSince: NOW } })],
+    },
     [expect.stringMatching(/^failing travelOutage/)],
   ],
   [
     'imports that are incomplete, and that ended at their maximum',
     {
-      imports: [
-        { connection: 'okta', state: { isIncomplete: true, at: NOW, read: 3 } },
-        { connection: 'entra', state: { isIncomplete: false, at: NOW, read: 500, maximum: 500 } },
-        { connection: 'ping', state: { isIncomplete: true, at: NOW, read: 40, endedEarly: { total: 130 } } },
-        { connection: 'one', state: { isIncomplete: true, at: NOW, read: 1_000, endedEarly: {} } },
+      connections: [
+        connectionState('okta', { importState: { isIncomplete: true, at: NOW, read: 3 } }),
+        connectionState('entra', { importState: { isIncomplete: false, at: NOW, read: 500, maximum: 500 } }),
+        connectionState('ping', {
+          importState: { isIncomplete: true, at: NOW, read: 40, endedEarly: { total: 130 } },
+        }),
+        connectionState('one', { importState: { isIncomplete: true, at: NOW, read: 1_000, endedEarly: {} } }),
       ],
     },
     [

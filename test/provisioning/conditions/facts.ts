@@ -28,6 +28,16 @@ type SummaryChange = Partial<Omit<Summary, 'states' | 'connection'>> & {
   states?: Partial<Summary['states']>;
 };
 
+/** The state of a live connection. */
+export function connectionState(
+  connection: string,
+  change: Partial<ConditionFacts['connections'][number]> = {},
+): ConditionFacts['connections'][number] {
+  const live = { mode: 'live', since: undefined, generation: 1 } as const;
+  const none = { proposedSince: undefined, importState: undefined, settings: null };
+  return { connection, ...live, ...none, ...change };
+}
+
 /** The facts of a service of one connection in which nothing is wrong. */
 export const soundFacts: ConditionFacts = {
   ...{
@@ -36,10 +46,9 @@ export const soundFacts: ConditionFacts = {
     shared: [],
     tokens: [],
     counts: [],
-    imports: [],
     missingGroups: [],
-    proposedRules: [],
+    reported: [],
   },
-  modes: [{ connection: 'okta', mode: 'live', since: undefined }],
+  connections: [connectionState('okta')],
   summaries: [summaryOf('okta')],
 };

@@ -117,7 +117,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       });
       await expect(undone).rejects.toThrow('no');
       expect((await page('w')).total).toBe(0);
-      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).healthy).toEqual([]);
     });
   });
 
@@ -158,9 +158,9 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await webhook('w', '*');
       await happen('a', 'e1');
       await happen('a', 'e2');
-      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).healthy).toEqual(['w']);
       const lease = await take('w');
-      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).healthy).toEqual([]);
       expect(await queue.acquireLease({ ...lease, token: 'yours' }, NOW)).toBe(false);
       expect(await queue.nextDelivery('w', NOW)).toEqual({
         id: 'd1',
@@ -173,7 +173,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       });
       expect(await queue.nextDelivery('w', NOW)).toMatchObject({ eventId: 'e2' });
       await queue.releaseLeases(lease, NOW);
-      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).healthy).toEqual(['w']);
       expect(await states('w')).toEqual([
         ['e1', 'succeeded'],
         ['e2', 'pending'],
@@ -191,9 +191,9 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       });
       expect(await queue.nextDelivery('w', NOW + 49)).toBeUndefined();
       await queue.releaseLeases(lease, NOW);
-      expect(await queue.dueWebhooks({ now: NOW + 49, failing: true, limit: 9 })).toEqual([]);
-      expect(await queue.dueWebhooks({ now: NOW + 50, failing: true, limit: 9 })).toEqual(['w']);
-      expect(await queue.dueWebhooks({ now: NOW + 50, failing: false, limit: 9 })).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW + 49, healthy: 9, failing: 9 })).failing).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW + 50, healthy: 9, failing: 9 })).failing).toEqual(['w']);
+      expect((await queue.dueWebhooks({ now: NOW + 50, healthy: 9, failing: 9 })).healthy).toEqual([]);
       const again = await take('w', 'again', NOW + 50);
       expect((await queue.nextDelivery('w', NOW + 50))?.attempts).toEqual([attempt(NOW, 'x')]);
       expect(await queue.saveOutcome(again, { id: 'd1', outcome: later(NOW + 50, NOW + 90) }, NOW)).toEqual({
@@ -210,12 +210,12 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await webhook('w', '*');
       await happen('a', 'e1');
       const dead = await take('w', 'dead');
-      expect(await queue.dueWebhooks({ now: NOW + 999, failing: false, limit: 9 })).toEqual([]);
-      expect(await queue.dueWebhooks({ now: NOW + 1000, failing: false, limit: 9 })).toEqual(['w']);
+      expect((await queue.dueWebhooks({ now: NOW + 999, healthy: 9, failing: 9 })).healthy).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW + 1000, healthy: 9, failing: 9 })).healthy).toEqual(['w']);
       await take('w', 'heir', NOW + 1000);
       expect(await queue.saveOutcome(dead, { id: 'd1', outcome: arrived() }, NOW)).toBe('lost');
       await queue.releaseLeases(dead, NOW + 1000);
-      expect(await queue.dueWebhooks({ now: NOW + 1001, failing: false, limit: 9 })).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW + 1001, healthy: 9, failing: 9 })).healthy).toEqual([]);
       expect(await states('w')).toEqual([['e1', 'pending']]);
     });
 
@@ -249,7 +249,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await happen('a', 'e1');
       await take('w');
       await queue.releaseLeases('all', NOW);
-      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).healthy).toEqual(['w']);
     });
 
     it('is due before queues that were served more recently', async () => {
@@ -258,8 +258,12 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await happen('a', 'e1');
       await queue.releaseLeases(await take('v', 'mine', NOW + 5), NOW + 5);
       await queue.releaseLeases(await take('w', 'mine', NOW + 2), NOW + 2);
-      expect(await queue.dueWebhooks({ now: NOW + 9, failing: false, limit: 9 })).toEqual(['x', 'w', 'v']);
-      expect(await queue.dueWebhooks({ now: NOW + 9, failing: false, limit: 1 })).toEqual(['x']);
+      expect((await queue.dueWebhooks({ now: NOW + 9, healthy: 9, failing: 9 })).healthy).toEqual([
+        'x',
+        'w',
+        'v',
+      ]);
+      expect((await queue.dueWebhooks({ now: NOW + 9, healthy: 1, failing: 1 })).healthy).toEqual(['x']);
     });
 
     it('returns due redeliveries before pending events', async () => {
@@ -269,14 +273,14 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       const lease = await take('w');
       await queue.saveOutcome(lease, { id: 'd1', outcome: later(NOW, NOW + HOUR) }, NOW);
       await queue.releaseLeases(lease, NOW);
-      expect(await queue.dueWebhooks({ now: NOW, failing: true, limit: 9 })).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).failing).toEqual([]);
       await records.redeliver({ id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW });
-      expect(await queue.dueWebhooks({ now: NOW, failing: true, limit: 9 })).toEqual(['w']);
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).failing).toEqual(['w']);
       expect(await queue.nextDelivery('w', NOW)).toMatchObject({ id: 'r', eventId: 'e0' });
       const again = await take('w', 'again');
       await queue.saveOutcome(again, { id: 'r', outcome: later(NOW, NOW + 2 * HOUR) }, NOW);
       await queue.releaseLeases(again, NOW);
-      expect(await queue.dueWebhooks({ now: NOW + HOUR - 1, failing: true, limit: 9 })).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW + HOUR - 1, healthy: 9, failing: 9 })).failing).toEqual([]);
       expect(await queue.nextDelivery('w', NOW + HOUR)).toMatchObject({ id: 'd1' });
       expect(await queue.nextDelivery('w', NOW + 2 * HOUR)).toMatchObject({ id: 'r' });
     });
@@ -288,7 +292,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
       await webhook('w');
       const asked = { id: 'r', webhookId: 'w', eventId: 'e0', kind: 'a', createdAt: NOW + HOUR };
       await records.redeliver(asked);
-      expect((await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toSorted()).toEqual([
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).healthy.toSorted()).toEqual([
         'v',
         'w',
       ]);
@@ -329,7 +333,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
         await queue.applyWebhookChange('w', NOW, 2),
       ]).toEqual([2, 1, 0]);
       expect([(await page('w', 'canceled')).total, (await page('w', 'pending')).total]).toEqual([3, 0]);
-      expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual([]);
+      expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).healthy).toEqual([]);
       await select('w', '*');
       await happen('a', 'e4');
       await remove('w');
@@ -384,7 +388,7 @@ export function describeDeliveryQueue(open: OpenDatabase): void {
         await queue.saveOutcome(lease, { id: 'd1', outcome }, NOW);
         expect(await queue.nextDelivery('w', NOW)).toMatchObject({ eventId: 'e3' });
         await queue.releaseLeases(lease, NOW);
-        expect(await queue.dueWebhooks({ now: NOW, failing: false, limit: 9 })).toEqual(['w']);
+        expect((await queue.dueWebhooks({ now: NOW, healthy: 9, failing: 9 })).healthy).toEqual(['w']);
         expect(await counts('w')).toMatchObject({ pending: 1 });
       },
     );

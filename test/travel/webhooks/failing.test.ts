@@ -369,7 +369,7 @@ describe('when the wall clock is set', () => {
   test('back between two runs of the service, waiting deliveries are due at the start', async () => {
     const { id } = await tried(500);
     const { queue } = fixture.fixture;
-    const due = (now: number) => queue.dueWebhooks({ now, failing: true, limit: 1 });
+    const due = async (now: number) => (await queue.dueWebhooks({ now, healthy: 0, failing: 1 })).failing;
     expect(await due(NOON)).toEqual([]);
     expect(await due(NOON - DAY)).toEqual([id]);
     expect(await queue.nextDelivery(id, NOON - DAY)).toBeDefined();

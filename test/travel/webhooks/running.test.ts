@@ -30,10 +30,10 @@ test('the dispatcher delivers on notification, and finishes running deliveries w
   expect(two).toMatchObject({ status: 'pending', attempts: [] });
   const due = await fixture.fixture.queue.dueWebhooks({
     now: fixture.fixture.runtime.now(),
-    failing: false,
-    limit: 9,
+    healthy: 9,
+    failing: 9,
   });
-  expect(due).toEqual([id]);
+  expect(due).toEqual({ healthy: [id], failing: [] });
 });
 
 test('deliveries without a notification, e.g. of another process, are found by polling', async () => {
