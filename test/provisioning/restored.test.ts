@@ -3,6 +3,7 @@ import type { TravelUser } from '../../src/model/traveler.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
 import {
   addressOf,
+  emailsOf,
   managedBy,
   type ProvisioningFixture,
   person,
@@ -197,6 +198,27 @@ test.each(['deactivated', 'deleted', 'out of scope'])(
       expect(travel.travelers.get(traveler.id)).toMatchObject({ archived: true });
     }, archive),
 );
+
+test('a traveler that was made since the restore under the userName gets the address of the backup once it is free', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const { id } = await bridge.users.create(users, person('Ada', emailsOf(addressOf('Shared'))));
+    travel.travelers.delete((await fixture.identity(id)).travelId ?? '');
+    const bea = travel.addTraveler({ email: addressOf('Shared'), firstName: 'Bea', lastName: 'Jones' });
+    fixture.clock.advance(HOUR_MS);
+    await fixture.restored();
+    travel.faultFor = ({ verb, body }) =>
+      verb === 'create' && body?.email === addressOf('Ada') ? 'lose' : undefined;
+    await fixture.patch(id, { active: true });
+    travel.faultFor = () => undefined;
+    await fixture.reconcileAfter(HOUR_MS);
+    expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Ada') });
+    travel.travelers.set(bea.id, { ...bea, email: addressOf('Bea') });
+    await fixture.importTravelers();
+    await fixture.reconcileAfter(HOUR_MS);
+    expect(await fixture.traveler(id)).toMatchObject({ email: addressOf('Shared') });
+    expect(await fixture.findings(id)).toEqual([]);
+  }));
 
 test('a traveler that was archived since the backup because of the scope is active again once the person is in scope', () =>
   withFixture(async (fixture) => {

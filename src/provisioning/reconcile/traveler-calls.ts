@@ -91,7 +91,7 @@ export function* sendPatch(
 }
 
 /** Notes the fields of a call for a restored person: whatever becomes of the call, the bridge has sent them since the backup. */
-function withSentNoted({ identity }: ReconcileContext, draft: OutcomeDraft, plan: Plan): OutcomeDraft {
+export function withSentNoted({ identity }: ReconcileContext, draft: OutcomeDraft, plan: Plan): OutcomeDraft {
   if (!isFromBackup(identity)) return draft;
   const written = [...(draft.progress.written ?? []), ...Object.keys(plan.set), ...plan.remove];
   return withProgress(draft, { written: [...new Set(written)] });

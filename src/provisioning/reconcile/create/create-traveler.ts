@@ -25,7 +25,7 @@ import { withEmailWaitForHolder } from '../email/conflicts.ts';
 import { linkExistingTraveler, linkOwnCreate } from '../link/link-traveler.ts';
 import { withAnswer, withCallOpen } from '../read-again.ts';
 import { isPlannedForAnother } from '../shadow.ts';
-import { leaseLostFailure } from '../traveler-calls.ts';
+import { leaseLostFailure, withSentNoted } from '../traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from '../update/update-traveler.ts';
 import { type SentCreate, sentCreateOf } from './own-create.ts';
 
@@ -135,7 +135,8 @@ function* sendCreate(
 ): Program<ReconcileResult | TravelerGone> {
   const { creating, applied } = tried;
   const { email, key } = creating;
-  const sent = { ...draft, creating, applied };
+  const plan = planOfCreate(applied);
+  const sent = withSentNoted(context, { ...draft, creating, applied }, plan);
   const open = withCallOpen(context, sent);
   // Many people are created at once when a connection goes live. The addresses become as the report of shadow mode says.
   const hasPlan = context.identity.progress.shadow !== undefined;
@@ -145,7 +146,6 @@ function* sendCreate(
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(draft, email), nextRound(tried, email));
   if (announcement === 'lost') return endInFailure(draft, leaseLostFailure);
-  const plan = planOfCreate(applied);
   const answer = yield* perform('createTraveler', toNewTraveler(plan), key);
   if (answer.kind === 'ok') return yield* continueCreated(context, sent, plan, answer);
   if (isOutcomeUnknown(answer)) return endInFailure(open, answer);
