@@ -45,8 +45,8 @@ const openers: Record<string, string[]> = {
   '/admin/access/tokens': [
     'Create a token…',
     'Create a token… > Role',
-    'Revoke admin of tests…',
-    'Revoke viewer of tests…',
+    'Revoke admin of tests',
+    'Revoke viewer of tests',
   ],
 };
 

@@ -167,29 +167,20 @@ export function ConfirmButton<T>({
   );
 }
 
-/** A column with a button that revokes the credential of the row. */
-export function revokeColumn({
-  label,
-  buttonName = (name) => `Revoke ${name}`,
-  title,
-  consequence,
-  revoke,
-}: {
-  label: string;
-  buttonName?: (name: string) => string;
-  title: (name: string) => string;
-  consequence: string;
-  revoke: (id: string) => Promise<unknown>;
-}): Column<{ id: string; name: string }> {
+/** A column with a button that revokes the credential of the row. `kind` is e.g. `token`. */
+export function revokeColumn(
+  kind: string,
+  { consequence, revoke }: { consequence: string; revoke: (id: string) => Promise<unknown> },
+): Column<{ id: string; name: string }> {
   return {
-    label,
+    label: 'Revoke',
     isAction: true,
     cell: ({ id, name }) => (
       <ConfirmButton
         label="Revoke…"
-        name={buttonName(name)}
+        name={`Revoke ${name}`}
         button={{ size: 'compact-xs' }}
-        title={title(name)}
+        title={`Revoke the ${kind} “${name}”?`}
         action={`Revoke ${name}`}
         change={() => revoke(id)}
         isDestructive

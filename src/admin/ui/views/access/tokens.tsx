@@ -47,10 +47,7 @@ const columns: Column<AdminToken>[] = [
   { label: 'Expires', cell: ({ expiresAt }) => <Time at={expiresAt} /> },
 ];
 
-const revocation = revokeColumn({
-  label: 'Change',
-  buttonName: (name) => `Revoke ${name}…`,
-  title: (name) => `Revoke the token ${name}?`,
+const revocation = revokeColumn('token', {
   consequence: 'Scripts with this token are refused from now on (401).',
   revoke: (id) => call('revokeAdminToken', { id }),
 });

@@ -215,16 +215,12 @@ export function Credentials({ withEnvironmentToken }: { withEnvironmentToken: st
   );
 }
 
-const tokenRevocation = revokeColumn({
-  label: 'Revoke',
-  title: (name) => `Revoke the token “${name}”?`,
+const tokenRevocation = revokeColumn('token', {
   consequence: 'Whoever uses it is refused from the next request on. This cannot be undone.',
   revoke: (id) => call('revokeToken', { id }),
 });
 
-const clientRevocation = revokeColumn({
-  label: 'Revoke',
-  title: (name) => `Revoke the OAuth client “${name}”?`,
+const clientRevocation = revokeColumn('OAuth client', {
   consequence:
     'Whoever uses it is refused from the next request on, also with the tokens that it got. This cannot be undone.',
   revoke: (id) => call('revokeOAuthClient', { id }),

@@ -144,13 +144,14 @@ function SendAgainButton({ person: { connection, id, findings } }: { person: Per
 function ReconcileButton({ person: { connection, id } }: { person: PersonExplanation }) {
   const reconciliation = useChange(() => call('reconcilePerson', { connection, id }), {});
   if (!useIsAdmin()) return null;
+  const text = reconciliation.error?.message ?? (reconciliation.isSuccess ? 'An attempt is made now.' : '');
   return (
-    <Group gap="xs">
+    <Group gap={text === '' ? 0 : 'xs'}>
       <Button loading={reconciliation.isPending} onClick={() => reconciliation.mutate()}>
         Bring up to date now
       </Button>
       <Text role="status" c={reconciliation.error ? 'red' : 'dimmed'}>
-        {reconciliation.error?.message ?? (reconciliation.isSuccess ? 'An attempt is made now.' : '')}
+        {text}
       </Text>
     </Group>
   );

@@ -43,9 +43,7 @@ const columns: Column<TravelApiKey>[] = [
   { label: 'Last used', cell: ({ lastUsedAt }) => <Time at={lastUsedAt} none="never" /> },
 ];
 
-const revocation = revokeColumn({
-  label: 'Action',
-  title: (name) => `Revoke the API key ${name}?`,
+const revocation = revokeColumn('API key', {
   consequence: 'Every request with it is refused from now on. This cannot be undone.',
   revoke: (id) => call('revokeTravelApiKey', { id }),
 });
