@@ -3,7 +3,6 @@ import type { HttpMetrics } from '../http/monitoring.ts';
 import type { AlarmCount } from '../model/holds.ts';
 import { pauseReasons } from '../model/travel-ports.ts';
 import type { FoundConditions } from '../provisioning/conditions/conditions.ts';
-import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
 import { stateNamesText } from '../provisioning/people/person-texts.ts';
 import type { ForeignValues } from '../provisioning/reconcile/run/foreign-values.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
@@ -56,7 +55,7 @@ export function registerGauge(
 /** Registers the metrics of what the database has. */
 export function registerStoreGauges(
   metrics: HttpMetrics,
-  { reconcileQueue, tasks, holds, people }: ProvisioningStore,
+  { reconcileQueue, holds, people }: ProvisioningStore,
   writes: WriteHealth,
 ): void {
   registerGauge(metrics, {
@@ -81,28 +80,6 @@ export function registerStoreGauges(
     help: 'People whose changes wait for an admin, by connection and cause.',
     labels: ['connection', 'cause'],
     read: () => holds.countHolds(),
-  });
-  registerGauge(metrics, {
-    name: 'jetbridge_import_incomplete',
-    help: '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone, or its list ended early.',
-    labels: ['connection'],
-    read: async () => {
-      const imports = await tasks.listStates('import');
-      return imports.map(({ connection, state }) => ({
-        connection,
-        count: isIncompleteImport(state) ? 1 : 0,
-      }));
-    },
-  });
-  registerGauge(metrics, {
-    name: 'jetbridge_import_maximum',
-    help: 'The number of travelers at which the last import of a connection has ended although the travel API lists more; no series otherwise.',
-    labels: ['connection'],
-    read: async () =>
-      (await tasks.listStates('import')).flatMap(({ connection, state }) => {
-        const count = lastImportOf(state)?.maximum;
-        return count === undefined ? [] : [{ connection, count }];
-      }),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { HttpMetrics } from '../http/monitoring.ts';
 import { feedReadAt, isFeedFollowed } from '../provisioning/import/feed-task.ts';
-import { lastImportOf } from '../provisioning/import/import.ts';
+import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
 import type { PeopleSummaries } from '../store/identities/people-summaries.ts';
 import type { BackgroundTasks, TaskKind } from '../store/queues/background-tasks.ts';
 import type { Database } from '../store/sql/database.ts';
@@ -41,53 +41,72 @@ export function registerPeopleGauges(
   });
 }
 
+/** A metric of a saved state: its name, its help, and its value, of which there is no series while it is undefined. */
+type StateGauge = [name: string, help: string, value: (state: unknown, now: number) => number | undefined];
+
+const importGauges: StateGauge[] = [
+  [
+    'jetbridge_import_last_success_timestamp_seconds',
+    'The end of the last import that has succeeded, by connection.',
+    (state) => toSeconds(lastImportOf(state)?.at),
+  ],
+  [
+    'jetbridge_import_duration_seconds',
+    'The duration of the last import that has succeeded, by connection.',
+    (state) => toSeconds(lastImportOf(state)?.ms),
+  ],
+  [
+    'jetbridge_import_travelers',
+    'The travelers that the last import has listed, by connection.',
+    (state) => lastImportOf(state)?.read,
+  ],
+  [
+    'jetbridge_import_incomplete',
+    '1 while the last import of a connection saw too few of the known travelers to conclude that the others are gone, or its list ended early.',
+    (state) => (isIncompleteImport(state) ? 1 : 0),
+  ],
+  [
+    'jetbridge_import_maximum',
+    'The number of travelers at which the last import of a connection has ended although the travel API lists more; no series otherwise.',
+    (state) => lastImportOf(state)?.maximum,
+  ],
+];
+
+const feedGauges: StateGauge[] = [
+  [
+    'jetbridge_feed_followed',
+    '1 while the event feed of a connection is followed; 0 while its travel API has none, or its position is not known.',
+    (state) => (isFeedFollowed(state) ? 1 : 0),
+  ],
+  [
+    'jetbridge_feed_position_age_seconds',
+    'Time since the event feed of a connection was last read to its end.',
+    (state, now) => {
+      const at = feedReadAt(state);
+      return at === undefined ? undefined : secondsBetween(at, now);
+    },
+  ],
+];
+
 /** Registers the metrics of what was last read of the travel services: by imports, and in event feeds. */
 export function registerReadingGauges(
   metrics: HttpMetrics,
   { tasks, now }: Omit<WorkDeps, 'peopleSummaries'>,
 ): void {
-  const gaugeOf =
-    (states: () => ReturnType<WorkDeps['tasks']['listStates']>) =>
-    (name: string, help: string, value: (state: unknown) => number | undefined) =>
+  const register = (kind: TaskKind, gauges: StateGauge[]) => {
+    const readStates = joinReads(() => tasks.listStates(kind));
+    for (const [name, help, value] of gauges)
       registerGauge(metrics, {
         ...{ name, help, labels: ['connection'] },
         read: async () =>
-          (await states()).flatMap(({ connection, state }) => {
-            const count = value(state);
+          (await readStates()).flatMap(({ connection, state }) => {
+            const count = value(state, now());
             return count === undefined ? [] : [{ connection, count }];
           }),
       });
-  const statesOf = (kind: TaskKind) => joinReads(() => tasks.listStates(kind));
-  const ofImport = gaugeOf(statesOf('import'));
-  ofImport(
-    'jetbridge_import_last_success_timestamp_seconds',
-    'The end of the last import that has succeeded, by connection.',
-    (state) => toSeconds(lastImportOf(state)?.at),
-  );
-  ofImport(
-    'jetbridge_import_duration_seconds',
-    'The duration of the last import that has succeeded, by connection.',
-    (state) => toSeconds(lastImportOf(state)?.ms),
-  );
-  ofImport(
-    'jetbridge_import_travelers',
-    'The travelers that the last import has listed, by connection.',
-    (state) => lastImportOf(state)?.read,
-  );
-  const ofFeed = gaugeOf(statesOf('feed'));
-  ofFeed(
-    'jetbridge_feed_followed',
-    '1 while the event feed of a connection is followed; 0 while its travel API has none, or its position is not known.',
-    (state) => (isFeedFollowed(state) ? 1 : 0),
-  );
-  ofFeed(
-    'jetbridge_feed_position_age_seconds',
-    'Time since the event feed of a connection was last read to its end.',
-    (state) => {
-      const at = feedReadAt(state);
-      return at === undefined ? undefined : secondsBetween(at, now());
-    },
-  );
+  };
+  register('import', importGauges);
+  register('feed', feedGauges);
 }
 
 /** Registers the metrics of the webhooks of the embedded travel service. */

@@ -69,20 +69,14 @@ export function connectionModes(database: Database) {
       return result;
     },
     /** Reads what is known of a connection in shadow mode; undefined while it is live. */
-    readShadow: (connection: string): Promise<Shadow | undefined> => readShadow(database, connection),
+    readShadow: (connection: string) => readShadow(db, connection),
     /** Returns the state of each connection of the database. */
     list: () => readStates(db),
   };
 }
 
-/** A connection in shadow mode. */
-export interface Shadow {
-  connection: string;
-  /** The time at which shadow mode began. */
-  since: number;
-  /** The generation of the rules in force. Somebody who was translated with earlier ones is not planned yet. */
-  generation: number;
-}
+/** A connection in shadow mode. Somebody who was translated with rules of an earlier generation is not planned yet. */
+export type Shadow = Pick<ConnectionState, 'connection' | 'generation'> & { since: number };
 
 /** The plan with which a connection goes live. */
 export interface ApprovedPlan extends Pick<Shadow, 'since' | 'generation'> {
@@ -172,11 +166,10 @@ async function makeEverybodyDirty(tx: Kysely<Tables>, scope: Scope, now: number)
   await people.set((row) => dirtyColumns(row, now)).execute();
 }
 
-async function readShadow({ db }: Database, connection: string): Promise<Shadow | undefined> {
-  const found = (await readStates(db)).find((one) => one.connection === connection);
-  return found?.since === undefined
-    ? undefined
-    : { connection, since: found.since, generation: found.generation };
+async function readShadow(db: Kysely<Tables>, connection: string): Promise<Shadow | undefined> {
+  const { since, generation = 0 }: Partial<ConnectionState> =
+    (await readStates(db)).find((one) => one.connection === connection) ?? {};
+  return since === undefined ? undefined : { connection, since, generation };
 }
 
 /**
