@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../fixtures/free-port.ts';
 import { readDocument } from '../fixtures/markdown.ts';
 import { openApi } from '../travel/contract.ts';
+import { playFullYear } from '../travel/specification/company.ts';
 import { webhookFixture } from '../travel/webhooks/fixture.ts';
 import { documentsBelow, home } from './documents.ts';
 
@@ -30,7 +32,7 @@ beforeEach(async () => {
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   env = { ...process.env, NODE_OPTIONS: '', JETBRIDGE: url, TRAVEL_API_KEY: key };
-  await hooks.fixture.make('/users', { email: 'ada@example.com' });
+  await hooks.fixture.make('/users', { email: 'grace@example.com' });
   await hooks.fixture.make('/cost-centers', { name: 'Sales' });
   close = () => {
     server.closeAllConnections();
@@ -52,7 +54,7 @@ test('each chapter is in the description of the API, and has code', () => {
 
 test.each<[string, RegExp]>([
   ['keys', /admin/],
-  ['paging', /ada@example\.com/],
+  ['paging', /grace@example\.com/],
   ['errors', /^422 validationFailed "email" must be a valid email address\.$/],
   ['retries', /^201$/],
   ['idempotency', /^(200|\{"data":\{"id":"[0-9a-f]{24}","type":"costCenter".*)$/],
@@ -100,6 +102,45 @@ test('the code of the chapter on webhooks knows genuine requests from forged one
   expect(verifiers.map(({ language }) => language)).toEqual(['ts', 'python', 'sh']);
 });
 
+test('the whole integration takes cost centers from a file, tells of new invoices, and finds that the invoices of a year agree', async () => {
+  const { fixture } = hooks;
+  await playFullYear(fixture);
+  fixture.setWallClock(Date.now() - fixture.runtime.now());
+  const [program] = forEach('integration');
+  writeFileSync(join(workplace, 'centers.csv'), 'name\nResearch\nNorth & South\n');
+  expect(await run(program, {}, 'sync', 'centers.csv')).toBe('2 cost centers, 1 of them new\n');
+  expect(await run(program, {}, 'sync', 'centers.csv')).toBe('2 cost centers, 0 of them new\n');
+  const { data: centers } = (await fixture.send('get', '/cost-centers?archived=false')).body;
+  expect(centers.map(({ name }: { name: string }) => name).toSorted()).toEqual(['North & South', 'Research']);
+
+  const { data: invoices } = (await fixture.send('get', '/invoices?limit=100')).body;
+  const months = new Set(invoices.map(({ createdAt }: { createdAt: string }) => createdAt.slice(0, 7)));
+  expect(invoices.length).toBeGreaterThan(1);
+  let lines: string[] = [];
+  for (const month of months)
+    lines = [...lines, ...(await run(program, {}, 'reconcile', String(month))).trim().split('\n')];
+  expect(lines).toHaveLength(invoices.length);
+  for (const line of lines) expect(line).toMatch(/ (open|paid|uncollectible|void) agrees$/);
+
+  const port = await freePort();
+  const created = await hooks.createWebhook({ url: `http://127.0.0.1:${port}`, events: ['invoice.created'] });
+  const variables = { ...env, WEBHOOK_SECRET: created.secret };
+  const listener = spawn(process.execPath, ['program.js', 'listen', String(port)], {
+    cwd: workplace,
+    env: variables,
+  });
+  let said = '';
+  listener.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  await once(listener.stdout, 'data');
+  const test = `/webhooks/${created.id}/test?kind=invoice.created`;
+  expect((await fixture.send('post', test)).body.data.status).toBe(204);
+  const forged = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body: '{}' });
+  listener.kill();
+  expect([forged.status, said]).toEqual([401, 'listening\ninvoice INV-D8E912: 220 EUR\n']);
+});
+
 /** What calls the function of a chapter. */
 const calls: Record<string, string> = {
   ts: '\nconst { HEADERS = "", BODY = "", SECRET = "" } = process.env;\nconsole.log(isGenuine(JSON.parse(HEADERS), BODY, SECRET));\n',
@@ -119,6 +160,7 @@ function toVariables({ headers, body, secret }: { headers: object; body: string;
 async function run(
   program: { language: string; text: string } | undefined,
   variables: NodeJS.ProcessEnv = {},
+  ...inputs: string[]
 ): Promise<string> {
   const { language = '', text = '' } = program ?? {};
   const file = join(workplace, `program.${language}`);
@@ -147,5 +189,5 @@ async function run(
     types,
   ];
   await start(join(home, 'node_modules/.bin/tsc'), ...options, file);
-  return start(process.execPath, file.replace(/ts$/, 'js'));
+  return start(process.execPath, file.replace(/ts$/, 'js'), ...inputs);
 }

@@ -176,6 +176,8 @@ const descriptions: Record<string, string> = {
   tax: 'The amount of tax',
   taxRate: 'The rate of tax, in percent',
   total: 'The amount with tax',
+  'BillingOperation.amount':
+    'The amount of money, never negative: refunds are subtracted from the purchases of an invoice',
   bookingSnapshot: 'The booking as it was made; only of operations about bookings',
   'BillingOperation.date': 'When the booking, refund or dispute was made',
   description: 'What it is, in words',

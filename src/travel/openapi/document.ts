@@ -47,7 +47,7 @@ export function buildOpenApi(catalog: Resource[], url?: string): JsonObject {
 }
 
 /** The pages of the folder docs/travel-api, which the server has at /docs. */
-const chapters = ['keys', 'paging', 'errors', 'retries', 'idempotency', 'webhooks'];
+const chapters = ['keys', 'paging', 'errors', 'retries', 'idempotency', 'webhooks', 'integration'];
 
 const ACCOUNT = 'Account';
 

@@ -39,6 +39,18 @@ describe.each(sectionsOf('read-only-fields.test.ts'))('$section', (section) => {
     if (row.form === 'open') expect(row.values).toEqual(expect.arrayContaining(values.slice(0, 1)));
   });
 
+  test('what is stored is answered as it stands', async () => {
+    const { type } = section;
+    const stored = await fixture.runtime.store.read(resources.map(({ id }) => ({ type, id })));
+    expect(stored).toHaveLength(resources.length);
+    const answers = new Map(resources.map((resource) => [resource.id, resource]));
+    // Names of custom fields are the present ones.
+    for (const { id, doc } of stored) {
+      const { customFields: _, ...own } = doc;
+      expect(answers.get(id)).toMatchObject(own);
+    }
+  });
+
   test('nothing is answered that the table does not name, and an item is as it is listed', async () => {
     for (const resource of resources) {
       expect(leavesOf(resource).filter((leaf) => !isNamed(leaf, section))).toEqual([]);
