@@ -19,11 +19,20 @@ export const columns: Column<Exchange>[] = [
       </ViewLink>
     ),
   },
-  { label: 'Who', width: '22%', cell: (exchange) => <Who {...exchange} /> },
+  { label: 'Who', width: '20%', cell: (exchange) => <Who {...exchange} /> },
   { label: 'Request', width: '30%', cell: (exchange) => <RequestLine {...exchange} /> },
   { label: 'Status', width: '13%', cell: (exchange) => <Outcome {...exchange} /> },
-  { label: 'Duration', width: '8%', cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span> },
-  { label: 'Person', width: '17%', cell: (exchange) => exchange.person && <PersonLink {...exchange} /> },
+  { label: 'Duration', width: '10%', cell: ({ ms }) => <span style={oneLine}>{durationText(ms)}</span> },
+  {
+    label: 'Person',
+    width: '17%',
+    cell: (exchange) =>
+      exchange.person && (
+        <Text component="div" inherit truncate>
+          <PersonLink {...exchange} />
+        </Text>
+      ),
+  },
 ];
 
 /** An exchange in two lines, for a narrow screen. */
