@@ -152,6 +152,9 @@ describe('the service', () => {
     const answer = await request(fixture.app).get('/api/openapi.json');
     expect([answer.status, answer.type, answer.body]).toEqual([200, 'application/json', openApi]);
     expect(answer.get('X-Content-Type-Options')).toBe('nosniff');
+    const plain = await request(fixture.app).get('/api/openapi.json').set('Accept-Encoding', 'identity');
+    expect([answer, plain].map((one) => one.get('Content-Encoding'))).toEqual(['gzip', undefined]);
+    expect(plain.body).toEqual(openApi);
   });
 });
 

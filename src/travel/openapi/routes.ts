@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { type Response, Router } from 'express';
 import { catalog } from '../catalog.ts';
 import { buildOpenApi } from './document.ts';
@@ -10,9 +11,14 @@ export function contractRoutes(publicUrl: string | undefined): Router {
   const router = Router({ caseSensitive: true });
   // Made once, at the first request, because everybody may ask for it.
   let document: string | undefined;
-  router.get('/openapi.json', (_request, response) => {
+  let compressed: Buffer | undefined;
+  router.get('/openapi.json', (request, response) => {
     document ??= JSON.stringify(buildOpenApi(catalog, publicUrl));
-    send(response, 'application/json', document);
+    response.vary('Accept-Encoding');
+    if (request.acceptsEncodings('gzip', 'identity') !== 'gzip')
+      return send(response, 'application/json', document);
+    compressed ??= gzipSync(document);
+    send(response.set('Content-Encoding', 'gzip'), 'application/json', compressed);
   });
   router.get('/docs', (_request, response) => {
     response.set('Content-Security-Policy', POLICY);
@@ -50,7 +56,7 @@ address of the service, the API key and ids from the environment: <code>JETBRIDG
  * Sends a body without `response.send`: the request log copies every body sent by that method, and unauthenticated requests must not fill
  * the log.
  */
-function send(response: Response, type: string, body: string): void {
+function send(response: Response, type: string, body: string | Buffer): void {
   response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
   response.type(type).end(body);
 }
