@@ -159,11 +159,14 @@ async function changeMode(
   return true;
 }
 
-/** Makes everybody whom the IdP has written dirty. The travelers of people who were dirty before are read again, because they are out of date. */
+/**
+ * Makes everybody whom the IdP has written dirty. The travelers of people who were dirty before are read again, because they are out of date.
+ * Waits for an address begin anew, because nobody was asked for one in shadow mode.
+ */
 async function makeEverybodyDirty(tx: Kysely<Tables>, scope: Scope, now: number): Promise<void> {
   const people = tx.updateTable('identity').where(inScope(scope)).where('claimed', '=', sql.lit(1));
   await people.set(observedColumns(undefined)).where(isDirty).execute();
-  await people.set((row) => dirtyColumns(row, now)).execute();
+  await people.set((row) => ({ ...dirtyColumns(row, now), waiting_for: null })).execute();
 }
 
 async function readShadow(db: Kysely<Tables>, connection: string): Promise<Shadow | undefined> {

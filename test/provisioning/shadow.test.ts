@@ -266,6 +266,26 @@ test('a traveler of a live connection keeps its address while a user waits for i
     { more: ['other'] },
   ));
 
+test('going live asks anew for an address that a user has waited for before shadow mode', () =>
+  withFixture(
+    async (fixture) => {
+      const { bridge } = fixture;
+      const bob = await bridge.users.create('other', person('Bob', { userName: 'bob' }));
+      await bridge.users.create('other', person('Eve'));
+      const carl = await bridge.users.create(users, person('Carl'));
+      await fixture.patch(carl.id, emailsOf(addressOf('Bob')));
+      await toShadow(fixture);
+      await fixture.patch(bob.id, emailsOf(addressOf('Eve')), 'other');
+      await fixture.reconcileAfter(0);
+      const { digest } = await report(fixture);
+      await approve(fixture, digest);
+      await fixture.reconcileAfter(0);
+      expect(await fixture.traveler(carl.id)).toMatchObject({ email: addressOf('Bob') });
+      expect(await fixture.findings(bob.id, 'other')).toEqual(['email: emailTaken']);
+    },
+    { more: ['other'] },
+  ));
+
 test('a newcomer who needs the address of a leaver in shadow mode has a traveler under the userName meanwhile', () =>
   withFixture(
     async (fixture) => {
