@@ -67,7 +67,7 @@ test('a created API key calls the travel API until it is revoked; its value is i
   expect((await fixture.admin('DELETE', `/travel/api-keys/${created.id}`)).status).toBe(404);
   const audit = await fixture.viewer('GET', '/audit?action=createTravelApiKey');
   expect(audit.body.entries[0].details).toEqual({
-    ...{ name: 'reports', email: 'admin@jetbridge.local', id: created.id },
+    ...{ name: 'reports', email: 'admin@jetbridge.local', id: created.id, isReadOnly: false },
   });
   expect(JSON.stringify([listed.body, audit.body])).not.toContain(created.key);
 });
