@@ -6,10 +6,17 @@ import { storeExample } from './examples.ts';
 import { collectionOf, sample } from './samples.ts';
 
 let fixture: Fixture;
-beforeEach(async () => {
+beforeAll(async () => {
   fixture = await openFixture();
 });
-afterEach(() => fixture.close());
+afterAll(() => fixture.close());
+
+/** A number that no other test has used for a sample. */
+let last = 0;
+const nextNumber = () => {
+  last += 1;
+  return last;
+};
 
 const named = (resources: Resource[]) => resources.map((one): [string, Resource] => [one.type, one]);
 const creatable = named(catalog.filter(({ operations }) => operations.includes('create')));
@@ -21,7 +28,7 @@ describe.each(creatable)('a %s', (_type, resource) => {
   let item: string;
   beforeEach(async () => {
     path = await collectionOf(fixture, resource);
-    const made = await fixture.send('post', path, { data: sample(resource, 1) });
+    const made = await fixture.send('post', path, { data: sample(resource, nextNumber()) });
     item = `${path}/${made.body.data.id}`;
     expect(made.get('Location')).toBe(`/api${item}`);
     const { headers } = await fixture.send('get', item);
@@ -54,7 +61,7 @@ describe.each(creatable)('a %s', (_type, resource) => {
 
   test('is changed and deleted only in the state that If-Match names', async () => {
     const tag = await etagOf(item);
-    const data = { ...sample(resource, 2), ...(resource.secret && { description: 'Changed' }) };
+    const data = { ...sample(resource, nextNumber()), ...(resource.secret && { description: 'Changed' }) };
     const before = await fixture.dump();
     for (const condition of ['"other"', `W/${tag}`, 'nonsense'])
       for (const method of ['patch', 'put', 'delete'] as const) {
@@ -74,7 +81,8 @@ describe.each(creatable)('a %s', (_type, resource) => {
 
   test('that exists is not changed with If-None-Match: *', async () => {
     expect(
-      (await fixture.send('put', item, { data: sample(resource, 2) }).set('If-None-Match', '*')).status,
+      (await fixture.send('put', item, { data: sample(resource, nextNumber()) }).set('If-None-Match', '*'))
+        .status,
     ).toBe(412);
   });
 });
