@@ -4,7 +4,7 @@ import { comparisonSign, pageAround, type RangeStart } from '../sql/cursor-pages
 import type { Tables } from '../sql/tables.ts';
 import { readTotal } from './travel-counts.ts';
 import { countFiltered, meetsFilters } from './travel-filters.ts';
-import { selectIndexed, toStoredResource } from './travel-queries.ts';
+import { selectByIndex, selectIndexed, toStoredResource } from './travel-queries.ts';
 
 /** Returns a page of a collection, and the total. */
 export async function readTravelPage(
@@ -122,17 +122,8 @@ function readFilteredByIndex(
 ): Promise<SortedRow[]> {
   const { value, seq } = from?.place ?? { value: 0, seq: 0 };
   const sign = sql.raw(comparisonSign(order, from?.inclusive));
-  return db
-    .selectFrom('travel_index')
-    .innerJoin('travel_resource', (join) =>
-      join
-        .onRef('travel_resource.type', '=', 'travel_index.type')
-        .onRef('travel_resource.id', '=', 'travel_index.id'),
-    )
-    .selectAll('travel_resource')
+  return selectByIndex(db, { type: query.type, name })
     .select('travel_index.value as place')
-    .where('travel_index.type', '=', query.type)
-    .where('travel_index.name', '=', name)
     .where(meetsFilters(query))
     .$if(from !== undefined, (all) =>
       all.where(sql<boolean>`(travel_index.value, travel_index.seq) ${sign} (${value}, ${seq})`),

@@ -84,6 +84,11 @@ export async function findResources(
 
 /** Selects the resources of a type that an index has under one of the values. */
 export function selectIndexed(db: Kysely<Tables>, { type, name, values }: Omit<IndexMatch, 'limit'>) {
+  return selectByIndex(db, { type, name }).where('travel_index.value', 'in', values);
+}
+
+/** Selects the resources of a type that have entries in an index, each with its entry. */
+export function selectByIndex(db: Kysely<Tables>, { type, name }: Pick<IndexMatch, 'type' | 'name'>) {
   return db
     .selectFrom('travel_index')
     .innerJoin('travel_resource', (join) =>
@@ -93,6 +98,5 @@ export function selectIndexed(db: Kysely<Tables>, { type, name, values }: Omit<I
     )
     .selectAll('travel_resource')
     .where('travel_index.type', '=', type)
-    .where('travel_index.name', '=', name)
-    .where('travel_index.value', 'in', values);
+    .where('travel_index.name', '=', name);
 }
