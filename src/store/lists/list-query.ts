@@ -67,10 +67,9 @@ async function withoutNeedlessResidual<Field extends string, Row>({
   scan,
 }: ListTask<Field, Row>): Promise<ListScan<Row>> {
   if (!scan.residual || !exactUnlessLong) return scan;
-  for (const { isTooLong = sql`1 = 1`, owned } of exactUnlessLong.map((field) => fields[field])) {
-    const from = owned ? sql.table(owned.table) : sql.table(table);
-    const where = allOf([inScope(scope), isTooLong, ...(owned ? [] : [live])]);
-    const { rows } = await sql`select 1 from ${from} where ${where} limit 1`.execute(scope.db);
+  for (const { isTooLong = sql`1 = 1` } of exactUnlessLong.map((field) => fields[field])) {
+    const where = allOf([inScope(scope), live, isTooLong]);
+    const { rows } = await sql`select 1 from ${sql.table(table)} where ${where} limit 1`.execute(scope.db);
     if (rows.length > 0) return scan;
   }
   return { ...scan, residual: undefined };
