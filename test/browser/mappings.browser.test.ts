@@ -86,7 +86,7 @@ test('a fault is underlined, told with its remedy, and cannot be applied', async
   await editorOf(page).fill(
     '{ "scimUserMapping": [{ "scimAttribute": "title", "userAttribute": "firstNam" }] }',
   );
-  await page.getByText('scimUserMapping[0].userAttribute: is not one of the known values').waitFor();
+  await page.getByText('✗ scimUserMapping[0].userAttribute: is not one of the known values').waitFor();
   expect(await page.locator('.cm-lintRange-error').textContent()).toBe('"firstNam"');
   expect(await page.getByRole('button', { name: 'Apply…' }).isDisabled()).toBe(true);
   await takeScreenshot(page, 'mappings-fault-1280-light');
