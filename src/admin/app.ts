@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
+import { clientAddressOf } from '../http/authentication.ts';
+import { ADDRESS_NOT_ALLOWED } from '../http/connection-limits.ts';
+import { addRequestNotes } from '../http/log.ts';
+import { addressPredicate } from '../http/proxies.ts';
 import { operationDeps } from '../operations/deps.ts';
-import { OperationError } from '../operations/errors.ts';
+import { errorBody, OperationError } from '../operations/errors.ts';
 import { activityReader } from '../operations/traffic/activity.ts';
 import { sampleCompanyLock } from '../operations/travel/sample-data.ts';
 import { adminPassword, adminSessions, adminTokens } from '../store/credentials/admins.ts';
@@ -22,6 +26,7 @@ import { travelApi } from './travel-api.ts';
 export function adminRoutes(parts: AdminParts): Router {
   const { settings, database, runtime, page } = parts;
   const router = Router({ caseSensitive: true });
+  if (settings.adminAllowFrom) router.use(refuseOtherAddresses(settings.adminAllowFrom));
   router.use(
     '/api',
     adminApi(parts.embedded, {
@@ -44,6 +49,19 @@ export function adminRoutes(parts: AdminParts): Router {
   );
   if (page !== undefined && existsSync(join(page, 'index.html'))) router.use(adminPage(page));
   return router;
+}
+
+/** Answers 403 to requests from addresses that the entries do not name. */
+function refuseOtherAddresses(entries: string[]): RequestHandler {
+  const isAllowed = addressPredicate(entries);
+  return (_request, response, next) => {
+    const address = clientAddressOf(response);
+    if (isAllowed(address)) return next();
+    addRequestNotes(response, { reason: ADDRESS_NOT_ALLOWED });
+    const text = `The admin page does not accept requests from ${address}: adminPage.allowFrom does not name it.`;
+    const refused = new OperationError('forbidden', text);
+    response.status(refused.status).json(errorBody(refused));
+  };
 }
 
 /** The exchanges with the OpenID provider, each of which may take as long as its time limit. */

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { connectionModeNames, policyChoices } from '../model/policies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
-import { share, variable, variableName, wholeNumber } from './schema-parts.ts';
+import {
+  allowedAddresses,
+  numberInRange,
+  share,
+  variable,
+  variableName,
+  wholeNumber,
+} from './schema-parts.ts';
 
 const path = z
   .string()
@@ -125,6 +132,20 @@ export const policiesSchema = z.strictObject({
     ),
 });
 
+/** The limits of the requests of an identity provider. */
+export const accessSchema = z.strictObject({
+  requestsPerSecond: numberInRange(1, 10_000, 25)
+    .optional()
+    .describe(
+      'The largest number of SCIM requests in a second that each replica answers for this connection; further ones get 429 with Retry-After. See docs/operations/limits.md. Default: no limit.',
+    ),
+  allowFrom: allowedAddresses
+    .optional()
+    .describe(
+      'The addresses from which requests of this connection are accepted: addresses, ranges such as "203.0.113.0/24", "loopback" or "private". Others get 403. See docs/operations/limits.md. Default: all.',
+    ),
+});
+
 /** One connection: an identity provider that provisions the users of a travel account. */
 export const connectionSchema = z.strictObject({
   mapping: z
@@ -146,6 +167,7 @@ export const connectionSchema = z.strictObject({
       'The mode in which a new connection begins: "live" or "shadow" (everything is planned and reported, and nothing is sent). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
     ),
   policies: policiesSchema.prefault({}).describe('Decisions about existing, leaving and returning people.'),
+  ...accessSchema.shape,
 });
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isProxyEntry } from '../http/proxies.ts';
+import { isAddressEntry } from '../http/proxies.ts';
 import { parseEncryptionKey } from '../store/credentials/encryption.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
 import { travelUrl } from './connection-schema.ts';
@@ -20,7 +20,7 @@ const proxies = z
   .default('')
   .transform((text) => text.split(',').flatMap((entry) => entry.trim() || []))
   .superRefine((entries, context) => {
-    for (const entry of entries.filter((candidate) => !isProxyEntry(candidate))) {
+    for (const entry of entries.filter((candidate) => !isAddressEntry(candidate))) {
       const remedy =
         'Give e.g. "10.0.0.7", "10.0.0.0/8", "loopback" or "private", with commas between several.';
       const message = faultText(`has ${JSON.stringify(entry)}, which is no address or range`, remedy);

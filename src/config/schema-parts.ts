@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isAddressEntry } from '../http/proxies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
 
 /** Makes the schema of a whole number in a range. The message for any other value names the range and an example. */
@@ -40,3 +41,19 @@ export function flag(otherwise: boolean) {
     .boolean({ error: faultText('is neither true nor false', 'Write true or false.') })
     .default(otherwise);
 }
+
+const addressesFault = faultText(
+  'is no list of addresses',
+  'Write at least one address or range, e.g. ["203.0.113.7", "2001:db8::/32"].',
+);
+const addressFault = faultText(
+  'is neither an address nor a range',
+  'Write e.g. "203.0.113.7", "203.0.113.0/24", "2001:db8::/32", "loopback" or "private".',
+);
+
+/** The addresses from which requests are accepted. */
+export const allowedAddresses = z
+  .array(z.string({ error: addressFault }).refine(isAddressEntry, { error: addressFault }), {
+    error: addressesFault,
+  })
+  .min(1, { error: addressesFault });

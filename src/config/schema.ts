@@ -3,7 +3,7 @@ import { isSafeUrl } from '../http/proxies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping/mapping-file.ts';
 import { connectionId, connectionSchema } from './connection-schema.ts';
-import { flag, numberInRange, share, variable, wholeNumber } from './schema-parts.ts';
+import { allowedAddresses, flag, numberInRange, share, variable, wholeNumber } from './schema-parts.ts';
 
 const providerFault = { error: faultText('is no https URL', 'Give e.g. "https://login.example.com".') };
 
@@ -129,6 +129,11 @@ const adminPage = z
       'With false, people sign in to the admin page through adminPage.openid alone, which is then required: the provider asks for its second factor. Sessions that began with a password end. See docs/operations/admin-access.md for the way back in while the provider is down.',
     ),
     openid: adminOpenid.optional(),
+    allowFrom: allowedAddresses
+      .optional()
+      .describe(
+        'The addresses from which the admin page and its API accept requests: addresses, ranges such as "203.0.113.0/24", "loopback" or "private". Others get 403. See docs/operations/limits.md. Default: all.',
+      ),
   })
   .refine(({ passwordSignIn, openid }) => passwordSignIn || openid !== undefined, {
     path: ['passwordSignIn'],

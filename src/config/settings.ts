@@ -7,7 +7,7 @@ import type { Policies } from '../model/policies.ts';
 import { toMappingFaults } from '../translator/mapping/mapping-faults.ts';
 import { type Mapping, parseMapping } from '../translator/mapping/mapping-file.ts';
 import { type AlertSettings, alertSettings } from './alert-settings.ts';
-import type { connectionSchema } from './connection-schema.ts';
+import type { accessSchema, connectionSchema } from './connection-schema.ts';
 import { environmentSchema } from './environment.ts';
 import {
   type ConnectionCredentials,
@@ -41,9 +41,14 @@ export interface ConnectionSettings {
     key: string | undefined;
   };
   policies: Policies;
+  /** The limits of the requests of its identity provider. */
+  access: AccessSettings;
   /** The mode in which the connection begins when it is new. */
   mode: ConnectionEntry['mode'];
 }
+
+/** The limits of the requests of an identity provider. */
+export type AccessSettings = { [Name in keyof typeof accessSchema.shape]: ConnectionEntry[Name] };
 
 /** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
 export const MAPPING_IN_FORCE = 'the mapping in force';
@@ -144,6 +149,8 @@ function fileSettings(written: z.infer<typeof settingsSchema>) {
     maxImported: written.import.maximum,
     tombstoneDays: written.retention.tombstones,
     requestLog: written.requestLog,
+    /** The addresses from which the admin page accepts requests; undefined: all. */
+    adminAllowFrom: written.adminPage.allowFrom,
     /** False if passwords do not open the admin page. */
     passwordSignIn: written.adminPage.passwordSignIn,
     oauthClients: written.oauthClients,
@@ -321,6 +328,7 @@ export function toConnectionSettings({
         scimToken,
         travelApi: api,
         policies: toPolicies(connection.policies),
+        access: toAccess(connection),
         mode: connection.mode,
       },
       credentials: { id, place, tokenEnv, scimToken, keyEnv, api },
@@ -343,6 +351,10 @@ function toPolicies({ safetyValve: valve, ...others }: ConnectionEntry['policies
     windowMs: valve.windowMinutes * 60_000,
   };
   return { ...others, safetyValve: safetyValve || undefined };
+}
+
+function toAccess({ requestsPerSecond, allowFrom }: ConnectionEntry): AccessSettings {
+  return { requestsPerSecond, allowFrom };
 }
 
 function readConnectionMapping(

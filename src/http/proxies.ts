@@ -8,8 +8,8 @@ import proxyaddr from 'proxy-addr';
 /** Returns true if an address, in the form that a socket reports, is in a set of addresses. */
 export type AddressPredicate = (address: string | undefined) => boolean;
 
-/** True for a valid entry of TRUSTED_PROXIES: an address, a range in CIDR notation, `loopback` or `private`. */
-export function isProxyEntry(entry: string): boolean {
+/** True for a valid entry of a list of addresses: an address, a range in CIDR notation, `loopback` or `private`. */
+export function isAddressEntry(entry: string): boolean {
   const [address = '', length] = entry.split('/');
   // proxy-addr takes numbers without dots for addresses, and a netmask for a length.
   if (!['loopback', 'private'].includes(entry) && (isIP(address) === 0 || !/^\d+$/.test(length ?? '0')))

@@ -8,6 +8,7 @@ import {
   type RefusalReason,
   TOO_MANY_FAILURES,
 } from '../http/authentication.ts';
+import { ADDRESS_NOT_ALLOWED, type ConnectionLimits } from '../http/connection-limits.ts';
 import {
   CLOCK_TOLERANCE_S,
   type KeyResolver,
@@ -41,6 +42,7 @@ export interface TokenEndpointDeps {
    * limited.
    */
   limit: FailureLimit;
+  isAllowedFrom: ConnectionLimits['isAllowedFrom'];
 }
 
 /** Lifetime of an access token in seconds. Entra ID requires between 60 and 360 minutes. */
@@ -62,11 +64,19 @@ export function tokenEndpoint(deps: TokenEndpointDeps): Router {
     )
       // A wrong grant type is reported before failed authentication.
       .catch((error: unknown) => Promise.reject(fault ?? error));
+    const connection = client.grant.kind === 'scim' ? client.grant.connection : undefined;
+    const address = clientAddressOf(response);
+    const isAllowed = connection === undefined || deps.isAllowedFrom(connection, address);
     addRequestNotes(response, {
       credential: credentialName(client.id),
-      ...(client.grant.kind === 'scim' && { connection: client.grant.connection }),
+      ...(connection !== undefined && { connection }),
+      ...(!isAllowed && { reason: ADDRESS_NOT_ALLOWED }),
     });
     if (fault) throw fault;
+    if (!isAllowed) {
+      const text = `The connection of this client does not accept requests from ${address}.`;
+      throw new OAuthError('unauthorized_client', text, { status: 403 });
+    }
     response.json(await issueToken(deps, client));
   };
   return Router()

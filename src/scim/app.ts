@@ -8,9 +8,11 @@ import express, {
 } from 'express';
 import {
   bearerToken,
+  clientAddressOf,
   type FailedAuthenticationDeps,
   recordFailedAuthentication,
 } from '../http/authentication.ts';
+import { ADDRESS_NOT_ALLOWED, type ConnectionLimits, TOO_MANY_REQUESTS } from '../http/connection-limits.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import type { ExchangeRecorder } from '../model/exchange.ts';
 import type { GroupService } from '../provisioning/groups/groups.ts';
@@ -66,6 +68,7 @@ function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandl
     if (endpoint) scope.route = `/scim/v2${endpoint.route}`;
     if (endpoint?.route === '/' && isBrowser(request)) return sendBasePage(response, deps.publicUrl(request));
     const connection = await authenticateConnection(request, response, deps);
+    limitRequests(response, connection, deps.limits);
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);
     const context: ScimContext = { connection, base, users, groups, scope, response, preconditions, now };
@@ -161,22 +164,30 @@ interface AuthenticationDeps {
   authenticate(token: string): Promise<Access | undefined>;
   /** Counts failed attempts by address; undefined disables the limit. */
   refusals?: FailedAuthenticationDeps;
+  /** The limits of the settings for each connection; undefined: there are none. */
+  limits?: ConnectionLimits;
 }
 
 /**
  * Finds the connection of a request by its bearer token. Throws 401 for a missing or invalid token (RFC 7644 §2, RFC
- * 6750 §3), and 429 after too many of them from one address. A valid token is always accepted, because many customers
- * of an identity provider share its addresses. A token in the query string is ignored.
+ * 6750 §3), 429 after too many of them from one address, and 403 for a valid one from an address that its connection does not
+ * allow. Failures of others do not count against a valid token, because many customers of an identity provider share its addresses.
+ * A token in the query string is ignored.
  */
 async function authenticateConnection(
   request: Request,
   response: Response,
-  { authenticate, refusals }: AuthenticationDeps,
+  { authenticate, refusals, limits }: AuthenticationDeps,
 ): Promise<string> {
   const { authorization } = request.headers;
   const token = bearerToken(authorization) ?? bareToken(authorization);
   const access = token === undefined ? undefined : await authenticate(token);
   if (access) {
+    const address = clientAddressOf(response);
+    if (limits?.isAllowedFrom(access.connection, address) === false) {
+      addRequestNotes(response, { ...access, reason: ADDRESS_NOT_ALLOWED });
+      throw new ScimError(403, undefined, `This connection does not accept requests from ${address}.`);
+    }
     addRequestNotes(response, access);
     return access.connection;
   }
@@ -190,6 +201,17 @@ async function authenticateConnection(
   const reason = token === undefined ? '' : ', error="invalid_token"';
   throw new ScimError(401, undefined, 'A valid bearer token is required.', {
     headers: { 'WWW-Authenticate': `Bearer realm="scim"${reason}` },
+  });
+}
+
+/** Throws 429 if the connection has sent more requests in a second than the settings allow (RFC 6585 §4). */
+function limitRequests(response: Response, connection: string, limits: ConnectionLimits | undefined): void {
+  const retryAfter = limits?.countRequest(connection);
+  if (retryAfter === undefined) return;
+  addRequestNotes(response, { reason: TOO_MANY_REQUESTS });
+  const headers = { 'Retry-After': String(retryAfter) };
+  throw new ScimError(429, undefined, 'This connection has sent too many requests in a second; try again.', {
+    headers,
   });
 }
 

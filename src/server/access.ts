@@ -10,6 +10,7 @@ import {
   hashSecret,
   newSecret,
 } from '../http/authentication.ts';
+import type { ConnectionLimits } from '../http/connection-limits.ts';
 import type { ExchangeRecorder } from '../model/exchange.ts';
 import { recordTokenRequests } from '../oauth/exchanges.ts';
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
@@ -32,6 +33,7 @@ interface AccessDeps {
   log: Logger;
   limit: FailureLimit;
   isServed(connection: string): boolean;
+  limits: ConnectionLimits;
   /** The log of exchanges; undefined disables it. */
   recorder: ExchangeRecorder | undefined;
 }
@@ -115,7 +117,7 @@ function useRecorder(tokens: ScimTokens, log: Logger): (id: string, now: number)
  * settings, not with the Host header, which the client controls.
  */
 export function oauthRoutes(
-  { settings, database, log, embedded, limit, isServed, recorder }: AccessDeps,
+  { settings, database, log, embedded, limit, limits, isServed, recorder }: AccessDeps,
   address: string,
 ): RequestHandler[] {
   const endpoint = tokenEndpoint({
@@ -131,6 +133,7 @@ export function oauthRoutes(
     now: Date.now,
     log,
     limit,
+    isAllowedFrom: limits.isAllowedFrom,
   });
   if (!recorder) return [endpoint];
   return [recordTokenRequests(recorder), endpoint];

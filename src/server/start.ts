@@ -9,6 +9,7 @@ import { sendTestAlert } from '../alerts/test-alert.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
+import { connectionLimits } from '../http/connection-limits.ts';
 import { healthRoutes, metricsRoutes } from '../http/monitoring.ts';
 import {
   addressPredicate,
@@ -233,6 +234,8 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
   const isTrusted = addressPredicate(settings.trustedProxies);
   const [transportOf, originOf] = [transportReader(isTrusted, isLoopback), originReader(isTrusted)];
   const publicUrl = (request: Request) => chosenUrl(settings) ?? originOf(request) ?? url;
+  const accessOf = (id: string) => connections.find(({ settings }) => settings.id === id)?.settings.access;
+  const limits = connectionLimits(accessOf, http.now);
   const served = embedded
     ? 'SCIM 2.0 is at /scim/v2, the admin page at /admin, the travel service at /api, its description at /api/docs.'
     : 'SCIM 2.0 is at /scim/v2, the admin page at /admin.';
@@ -240,7 +243,7 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
     app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired: settings.requireHttps }));
     // The most frequent paths come first.
     // Entra ID sends paths in other cases; every other path is matched in one case.
-    app.use(/^\/scim\/v2/i, scimApp({ ...scim, publicUrl }));
+    app.use(/^\/scim\/v2/i, scimApp({ ...scim, publicUrl, limits }));
     if (embedded) app.use('/api', embedded.app);
     const isSecure = (request: Request) => transportOf(request) === 'https';
     const encryptionKey = currentEncryptionKey(settings);
@@ -259,7 +262,7 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
     app.use(
       '/oauth/token',
       oauthRoutes(
-        { ...deps, isServed: (id) => isServed(connections, id), limit: refusals.limit },
+        { ...deps, isServed: (id) => isServed(connections, id), limit: refusals.limit, limits },
         chosenUrl(settings) ?? url,
       ),
     );

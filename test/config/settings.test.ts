@@ -627,7 +627,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key',
       { files: one({ polices: {} }) },
-      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, policies.',
+      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, policies, requestsPerSecond, allowFrom.',
     ],
     [
       'a misspelled key below',
@@ -673,6 +673,30 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       'so few connections that one identity provider would fill them',
       { files: { 'settings.json': { maxConnections: 1 } } },
       'settings.json maxConnections: is no whole number from 16 to 100000. Write one, e.g. 1000.',
+    ],
+    [
+      'a limit of no request',
+      { files: { 'settings.json': { connections: { default: { requestsPerSecond: 0 } } } } },
+      'settings.json connections.default.requestsPerSecond: is no whole number from 1 to 10000. Write one, e.g. 25.',
+    ],
+    [
+      'an address that is a name',
+      {
+        files: {
+          'settings.json': { connections: { default: { allowFrom: ['10.0.0.0/8', 'idp.example'] } } },
+        },
+      },
+      'settings.json connections.default.allowFrom[1]: is neither an address nor a range. Write e.g. "203.0.113.7", "203.0.113.0/24", "2001:db8::/32", "loopback" or "private".',
+    ],
+    [
+      'a range that is too long',
+      { files: { 'settings.json': { adminPage: { allowFrom: ['10.0.0.0/33'] } } } },
+      'settings.json adminPage.allowFrom[0]: is neither an address nor a range. Write e.g. "203.0.113.7", "203.0.113.0/24", "2001:db8::/32", "loopback" or "private".',
+    ],
+    [
+      'a list without an address',
+      { files: { 'settings.json': { adminPage: { allowFrom: [] } } } },
+      'settings.json adminPage.allowFrom: is no list of addresses. Write at least one address or range, e.g. ["203.0.113.7", "2001:db8::/32"].',
     ],
     [
       'a path without its slash',

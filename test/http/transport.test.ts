@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import { addressPredicate, isLoopback, isProxyEntry, transportReader } from '../../src/http/proxies.ts';
+import { addressPredicate, isAddressEntry, isLoopback, transportReader } from '../../src/http/proxies.ts';
 
 /** The properties of a request that its transport depends on. */
 interface TransportCase {
@@ -96,7 +96,7 @@ test.each<[string, string[], string[]]>([
     ['172.32.0.1', '8.8.8.8', '127.0.0.1'],
   ],
 ])('%s names those addresses and no others', (entry, members, others) => {
-  expect(isProxyEntry(entry)).toBe(true);
+  expect(isAddressEntry(entry)).toBe(true);
   const isMeant = addressPredicate([entry]);
   for (const address of members) expect([address, isMeant(address)]).toEqual([address, true]);
   for (const address of others) expect([address, isMeant(address)]).toEqual([address, false]);
@@ -112,4 +112,4 @@ test.each([
   'constructor',
   '*',
   '10.0.0.1-9',
-])('%s names no address', (entry) => expect(isProxyEntry(entry)).toBe(false));
+])('%s names no address', (entry) => expect(isAddressEntry(entry)).toBe(false));

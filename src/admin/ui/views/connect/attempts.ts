@@ -22,6 +22,8 @@ const refusals: Record<string, string> = {
   invalid_request: 'the request for a token is not as it must be',
   unsupported_grant_type: 'the grant type must be client_credentials',
   unauthorized_client: 'the settings no longer have the connection of the client',
+  'address not allowed': 'the connection does not accept requests from this address',
+  'too many requests of the connection': 'the connection has sent too many requests in a second',
   'too many failures': 'too many requests without a valid token came from this address',
 };
 
