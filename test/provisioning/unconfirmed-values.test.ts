@@ -1,3 +1,4 @@
+import { nextCheckAt } from '../../src/model/identity.ts';
 import type { TravelUser } from '../../src/model/traveler.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
 import { urns } from '../../src/schema/resource.ts';
@@ -83,6 +84,30 @@ describe('a deactivation that the travel API accepts and does not carry out', ()
       await fixture.patch(id, { active: false });
       expect(fixture.travel.calls).toEqual([]);
     }),
+  );
+
+  test.each(['unresolved', 'out'] as const)('is not sent again while the scope is %s', (scope) =>
+    withFixture(
+      async (fixture) => {
+        const { bridge, patch, identity, reconcileAfter } = fixture;
+        const contractors = await bridge.groups.create(users, { displayName: 'Contractors' }, []);
+        const id = await createAda(fixture);
+        ignoreFields(fixture, 'archived');
+        await patch(id, { active: false });
+        await reconcileAfter(CHECK_MS);
+        if (scope === 'unresolved') await bridge.groups.remove(users, contractors.id);
+        else await patch(id, { userType: 'Robot' });
+        await patch(id, { active: true });
+        const { length } = fixture.travel.writes();
+        for (let hours = 1; hours <= 3; hours += 1) await reconcileAfter(HOUR_MS);
+        expect(fixture.travel.writes()).toHaveLength(length);
+        expect(nextCheckAt(await identity(id))).toBeUndefined();
+        expect(await fixture.findings(id)).toEqual([
+          scope === 'unresolved' ? '*: scopeUnresolved' : '*: outOfScope',
+        ]);
+      },
+      { mapping: { scope: 'not (groups[display eq "Contractors"]) and not (userType eq "Robot")' } },
+    ),
   );
 
   test('ends when somebody archives the traveler, without drift', () =>

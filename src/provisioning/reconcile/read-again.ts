@@ -111,8 +111,8 @@ export function fieldsToResend(
 }
 
 /**
- * Returns the draft of an attempt that has reached a state: values that the travel API has accepted and does not show are sent again later, and
- * a read that the attempt could not make is postponed.
+ * Returns the draft of an attempt that has reached a state, with times in the future: values that the travel API has accepted and does not show
+ * are sent again later, and a read that the attempt could not make is postponed.
  */
 export function withTimesSettled(
   { rules, now }: { rules: ReconcileContext['rulesSnapshot']['rules'] | undefined; now: number },
@@ -121,18 +121,19 @@ export function withTimesSettled(
   const { observed, travelId, creating, readAgainAt } = draft;
   const isIdle = travelId === undefined && creating === undefined;
   const postponed = readAgainAt !== undefined && readAgainAt <= now ? now + POSTPONED_MS : readAgainAt;
-  const timed = { ...draft, readAgainAt: isIdle ? undefined : postponed };
-  if (!observed || !rules) return timed;
+  // While a call may still be carried out, a value that is not shown may only be late.
+  const isSettled = observed && rules && readAgainAt === undefined;
+  const unshown = isSettled ? acceptedAndNotShown(draft.applied, observed, rules) : [];
   const applied = { ...draft.applied };
-  for (const key of acceptedAndNotShown(applied, observed, rules)) {
-    const record = applied[key];
+  for (const [key, { resendAt = unshown.includes(key) ? now : undefined, ...record }] of Object.entries(
+    applied,
+  )) {
     const delay = retryDelay(key);
-    const isWaiting = record?.resendAt !== undefined && record.resendAt > now;
-    const isUnsettled = record?.resendAt === undefined && readAgainAt !== undefined;
-    if (record && delay !== undefined && !isWaiting && !isUnsettled)
-      applied[key] = { ...record, resendAt: now + delay };
+    if (resendAt === undefined || resendAt > now || delay === undefined) continue;
+    // A value that is to be sent again, and was not because its field is kept now, stays unknown until an attempt wants the field.
+    applied[key] = record.seen === undefined ? record : { ...record, resendAt: now + delay };
   }
-  return { ...timed, applied };
+  return { ...draft, applied, readAgainAt: isIdle ? undefined : postponed };
 }
 
 /** The delay of a read that an attempt could not make, for example because the identity is held; in milliseconds. */
