@@ -129,8 +129,9 @@ function newPlayer(world: World): Player {
       [...world.travel.fake.travelers.values()]
         .filter(({ id }) => knowledge.guarded.has(id))
         .some(
-          ({ id, email }) =>
-            emails.has(email.toLowerCase()) || knowledge.owners.get(id) === lastWanted.familyName,
+          ({ id, email, lastName }) =>
+            emails.has(email.toLowerCase()) ||
+            [knowledge.owners.get(id), lastName].includes(lastWanted.familyName),
         ),
   });
   return {
