@@ -16,7 +16,7 @@ import {
   type MappingChangeResult,
 } from './mapping-changes/apply-mapping.ts';
 import { mappingPreviewer } from './mapping-changes/preview-mapping.ts';
-import type { ForeignValues } from './reconcile/run/foreign-values.ts';
+import type { ForeignValues } from './people/foreign-values.ts';
 import { type Reconciler, reconciler } from './reconcile/run/reconciler.ts';
 import type { ConnectionWithMapping } from './rules/configured-mapping.ts';
 import { type MappingFileResult, rulesSnapshots } from './rules/rules-snapshots.ts';

@@ -10,7 +10,7 @@ import {
   suspicionText,
 } from '../provisioning/conditions/conditions.ts';
 import { type ConditionFacts, describeOutage, outageFact } from '../provisioning/conditions/facts.ts';
-import { MIN_PEOPLE } from '../provisioning/reconcile/run/foreign-values.ts';
+import { MIN_PEOPLE } from '../provisioning/people/foreign-values.ts';
 import { missingGroupReader } from '../provisioning/rules/missing-groups.ts';
 import { conditionFactReader } from '../store/condition-facts.ts';
 import type { PeopleSummary } from '../store/identities/people-summaries.ts';

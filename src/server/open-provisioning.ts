@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from '../config/settings.ts';
-import { type ForeignValues, foreignValues } from '../provisioning/reconcile/run/foreign-values.ts';
+import { type ForeignValues, foreignValues } from '../provisioning/people/foreign-values.ts';
 import { type ProvisioningService, provisioningService } from '../provisioning/service.ts';
 import { countTravelCalls } from './call-metrics.ts';
 import { registerServiceGauges } from './gauges.ts';

@@ -1,4 +1,4 @@
-import { foreignValues } from '../../src/provisioning/reconcile/run/foreign-values.ts';
+import { foreignValues } from '../../src/provisioning/people/foreign-values.ts';
 import { type ProvisioningFixture, person, withFixture } from '../fixtures/provisioning.ts';
 
 const users = 'default';

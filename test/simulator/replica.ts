@@ -1,5 +1,5 @@
 import { IDLE_MS } from '../../src/provisioning/background.ts';
-import { foreignValues, MIN_PEOPLE } from '../../src/provisioning/reconcile/run/foreign-values.ts';
+import { foreignValues, MIN_PEOPLE } from '../../src/provisioning/people/foreign-values.ts';
 import type { ConnectionWithMapping } from '../../src/provisioning/rules/configured-mapping.ts';
 import { type ProvisioningService, provisioningService } from '../../src/provisioning/service.ts';
 import { type ProvisioningStore, provisioningStore } from '../../src/store/provisioning-store.ts';

@@ -13,8 +13,8 @@ import type { TravelFailure } from '../../model/travel-ports.ts';
 import type { TravelUser } from '../../model/traveler.ts';
 import type { Json } from '../../schema/resource.ts';
 import { isEqualJson } from '../../translator/values/values.ts';
+import { leftOutFindings } from '../people/left-out-values.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
-import { leftOutFindings } from './wanted/left-out-values.ts';
 
 /** The facts from which one attempt to reconcile an identity decides. The identity's lease is held during the attempt. */
 export interface ReconcileContext {

@@ -10,11 +10,11 @@ import { type StatedPath, wholeResource } from '../../schema/stated-attributes.t
 import type { ConnectionModes } from '../../store/connection-modes.ts';
 import { doubted } from '../../translator/plan/field-records.ts';
 import type { OwnUsers } from '../calls/own-users.ts';
+import { hasSameLeftOut, leftOutAfter, withLeftOut } from '../people/left-out-values.ts';
 import { isKeptActive } from '../reconcile/departure/guard.ts';
 import { statesAnew } from '../reconcile/restored/statements.ts';
 import { inheritsMemberships, type PendingWrite } from '../reconcile/run/commit.ts';
 import { markDirty, markReferrersDirty, referenceValuesOf } from '../reconcile/run/notify-dependents.ts';
-import { hasSameLeftOut, leftOutAfter, withLeftOut } from '../reconcile/wanted/left-out-values.ts';
 import type { RulesSnapshots } from '../rules/rules-snapshots.ts';
 import { createUser } from './create-user.ts';
 import { deleteUser } from './delete-user.ts';

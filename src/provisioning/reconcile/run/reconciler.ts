@@ -5,10 +5,10 @@ import type { LeasedOutcome, LeaseRequest, Leases, ReconcileQueue } from '../../
 import type { ConnectionModes } from '../../../store/connection-modes.ts';
 import { backoff } from '../../calls/circuit-breaker.ts';
 import { type LeaseHolder, LeaseHolders, leaseDuration } from '../../calls/lease.ts';
+import type { ForeignValues } from '../../people/foreign-values.ts';
 import { type Program, run, runWhile, type Step } from '../effects.ts';
 import { type AttemptInput, type Decision, reconcileIdentity } from '../reconcile-identity.ts';
 import { type CommittedStep, canBeCommitted, canTakeLease, type PendingWrite, withLease } from './commit.ts';
-import type { ForeignValues } from './foreign-values.ts';
 import { type Interpreter, type InterpreterDeps, interpreter, type RunningAttempt } from './interpreter.ts';
 import {
   notifyDependents,

@@ -1,7 +1,7 @@
-import type { Identity } from '../../../model/identity.ts';
-import type { Runtime } from '../../../model/runtime-ports.ts';
-import { findDrift } from '../../../translator/plan/plan.ts';
-import { isEqualJson } from '../../../translator/values/values.ts';
+import type { Identity } from '../../model/identity.ts';
+import type { Runtime } from '../../model/runtime-ports.ts';
+import { findDrift } from '../../translator/plan/plan.ts';
+import { isEqualJson } from '../../translator/values/values.ts';
 
 /** After this time without a running server, in milliseconds, the database may have been restored. */
 const GAP_MS = 10 * 60_000;

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Identity, Origin } from '../../../model/identity.ts';
-import type { IdentityChange } from '../../../model/store-ports.ts';
-import type { Finding } from '../../../model/translation.ts';
-import type { LeftOutValue } from '../../../schema/left-out.ts';
-import type { ScimResource } from '../../../schema/resource.ts';
-import { userType } from '../../../schema/resource-types.ts';
-import { nearest } from '../../../schema/similar-words.ts';
+import type { Identity, Origin } from '../../model/identity.ts';
+import type { IdentityChange } from '../../model/store-ports.ts';
+import type { Finding } from '../../model/translation.ts';
+import type { LeftOutValue } from '../../schema/left-out.ts';
+import type { ScimResource } from '../../schema/resource.ts';
+import { userType } from '../../schema/resource-types.ts';
+import { nearest } from '../../schema/similar-words.ts';
 
 /** A PUT or PATCH, and the values of it that do not fit the schema. */
 interface ReportingWrite {
