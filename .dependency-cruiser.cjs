@@ -248,7 +248,7 @@ module.exports = {
     builtin('http/', 'crypto|dns|http|https|net|querystring|stream/promises'),
     builtin('adapter/', 'url|util|zlib'),
     builtin('tracing/', 'async_hooks|http'),
-    builtin('store/', 'fs|fs/promises|path|sqlite|crypto|timers/promises|util'),
+    builtin('store/', 'fs|fs/promises|path|sqlite|crypto|stream|stream/promises|timers/promises|util|zlib'),
     builtin('replay/', 'fs|path|http|https|timers/promises|util|zlib'),
     builtin('config/', 'fs|path|crypto|tls'),
     builtin('operations/', 'crypto|timers/promises'),

@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 import { SettingsFault } from '../config/faults.ts';
 import { StoreUnavailable } from '../model/unavailable.ts';
+import { BackupFault } from '../store/backup/backup-file.ts';
 import { KeyFileFault } from '../store/credentials/encryption.ts';
 import { ForeignTables, NoDatabase, UnknownSchema } from '../store/sql/migrate.ts';
 import { DatabaseFault } from '../store/sql/postgres-faults.ts';
@@ -21,6 +22,7 @@ export function operatorMessage(error: unknown, folder = 'JETBRIDGE_DATA'): stri
       UnknownSchema,
       ForeignTables,
       KeyFileFault,
+      BackupFault,
     ].some((known) => error instanceof known)
   )
     return error.message;

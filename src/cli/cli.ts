@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import { addAuditCommand } from './audit.ts';
-import { type Action, CliCommand, type ExitCode, pointToHelp } from './command.ts';
+import { type Action, CliCommand, type ExitCode, pointToHelp, readVersion } from './command.ts';
 import { addConnectionCommands, addImportCommand, addRestoredCommand } from './connections/connections.ts';
 import { addCredentialCommands } from './connections/credentials.ts';
 import { addShadowCommands } from './connections/shadow.ts';
@@ -14,6 +12,7 @@ import { addExplainCommand } from './people/explain.ts';
 import { addHoldCommands } from './people/holds.ts';
 import { addPeopleCommand } from './people/people.ts';
 import { addAlertCommands } from './service/alerts.ts';
+import { addBackupCommand, addRestoreCommand } from './service/backup.ts';
 import { addCheckCommand } from './service/check.ts';
 import { addDemoCommand } from './service/demo.ts';
 import { addDoctorCommand } from './service/doctor.ts';
@@ -76,6 +75,8 @@ const additions: ((program: CliCommand) => void)[] = [
   addHoldCommands,
   addConnectionCommands,
   addShadowCommands,
+  addBackupCommand,
+  addRestoreCommand,
   addRestoredCommand,
   addEraseCommand,
   addRequestsCommands,
@@ -101,9 +102,4 @@ export function createProgram(shell: Shell, action: Action): Command {
   for (const add of additions) add(program);
   pointToHelp(program);
   return program;
-}
-
-function readVersion(home: string): string {
-  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { version: string };
-  return version;
 }

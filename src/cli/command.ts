@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Shell } from './terminal/output.ts';
 
@@ -40,6 +42,12 @@ export class CliCommand extends Command {
   runs<A extends unknown[]>(work: (shell: Shell, ...values: A) => Promise<ExitCode>): this {
     return this.action(this.#action((...values: A) => work(this.#shell, ...values)));
   }
+}
+
+/** Returns the version of the program in this folder. */
+export function readVersion(home: string): string {
+  const { version } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as { version: string };
+  return version;
 }
 
 /** Lets every command tell after a wrong use where its help is, and every group where its examples are. */

@@ -107,7 +107,7 @@ test('a recording into a file is refused before it begins', async () => {
 
 describe('without data', () => {
   /** Commands that create the data. */
-  const creating = ['serve', 'sample-data'];
+  const creating = ['serve', 'sample-data', 'restore'];
   /** Commands that need no data, or that tell of its absence among other things. */
   const independent = ['check', 'doctor', 'replay', 'openapi', 'alerts test'];
   /** It has a data folder of its own, and is tested in test/cli/cli.test.ts. */
@@ -234,6 +234,8 @@ describe('--json', () => {
     'connections mode': { args: () => ['default', 'shadow', '--yes'], member: 'mode' },
     'shadow report': { member: 'connection' },
     'shadow go-live': { args: () => ['--yes'], member: 'approved' },
+    backup: { args: () => [join(folder.path, 'one.backup')], member: 'people' },
+    restore: { args: () => [join(folder.path, 'none.backup')], code: 1 },
     restored: { member: 'restored' },
     'connections forget': { args: () => ['default', '--yes'], code: 1 },
     erase: { args: () => ['bob'], code: 1 },

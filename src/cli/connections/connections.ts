@@ -152,8 +152,8 @@ export function addRestoredCommand(program: CliCommand): void {
     .option('--json', 'one JSON object')
     .examples('restored')
     .runs((shell, flags: JsonFlag) =>
-      withOperations(shell, async ({ deps: { database, settings, now } }) => {
-        await restoredByOperator(database, settings, now());
+      withOperations(shell, async ({ deps: { database, now } }) => {
+        await restoredByOperator(database, now());
         printResult(shell, flags, { restored: true }, () => restoredText);
       }),
     );

@@ -124,6 +124,8 @@ export const connectionTables = {
       writes: 'bigint',
       /** The last time at which a server that used the database recorded itself, by `Runtime.now`. */
       alive_at: 'bigint',
+      /** 1 from the restore of a backup until everybody is newly imported. */
+      restored: 'flag = 0',
     },
     constraints: ['primary key (id)'],
   },

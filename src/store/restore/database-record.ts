@@ -16,20 +16,22 @@ export interface DatabaseRecord {
   writes: number;
   /** The last time at which a server recorded itself, by `Runtime.now`. */
   aliveAt: number;
+  /** True if a backup was restored into the database, and people are not newly imported yet. */
+  isRestored: boolean;
 }
 
 /** Reads the record; makes one for a database that has none yet. */
 export async function ensureDatabaseRecord({ db }: Database, now: number): Promise<DatabaseRecord> {
   await db
     .insertInto('database_record')
-    .values({ id: 1, database_id: randomUUID(), writes: 0, alive_at: now })
+    .values({ id: 1, database_id: randomUUID(), writes: 0, alive_at: now, restored: 0 })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
   return readDatabaseRecord(db);
 }
 
 const selectRecord = compiledQuery((db) =>
-  db.selectFrom('database_record').select(['database_id', 'writes', 'alive_at']),
+  db.selectFrom('database_record').select(['database_id', 'writes', 'alive_at', 'restored']),
 );
 
 export async function readDatabaseRecord(db: Kysely<Tables>): Promise<DatabaseRecord> {
@@ -39,7 +41,10 @@ export async function readDatabaseRecord(db: Kysely<Tables>): Promise<DatabaseRe
 }
 
 function toRecord(row: Omit<Selectable<Tables['database_record']>, 'id'>): DatabaseRecord {
-  return { database: row.database_id, writes: Number(row.writes), aliveAt: Number(row.alive_at) };
+  return {
+    ...{ database: row.database_id, writes: Number(row.writes), aliveAt: Number(row.alive_at) },
+    isRestored: row.restored === 1,
+  };
 }
 
 /**
@@ -56,39 +61,39 @@ export async function addWrites(
       .set((record) => ({ writes: record('writes', '+', sql.val(writes)), alive_at: sql<number>`${now}` }))
       .where('database_id', '=', known.database)
       .where('writes', '>=', sql<number>`${known.writes}`)
-      .returning(['database_id', 'writes', 'alive_at'])
+      .returning(['database_id', 'writes', 'alive_at', 'restored'])
       .executeTakeFirst(),
   );
   return row && toRecord(row);
 }
 
 /**
- * Makes everybody in a database that was restored newly imported. The database takes the identity and a higher count than the known ones, in
- * the same transaction: it is found to be behind once. Returns false if another process has done that already; `isTold`: an operator tells
- * that it was restored, whether or not it is behind.
+ * Makes everybody in a database that was restored newly imported, if it is marked so or behind the known one. In the same transaction the
+ * mark ends, and the database takes the identity and a higher count than the known ones: it is found once. Returns false if another
+ * process has done that already.
  */
 export async function followRestore(
   { transaction }: Database,
-  { known, isTold }: { known: Pick<DatabaseRecord, 'database' | 'writes'> | undefined; isTold: boolean },
+  known: Pick<DatabaseRecord, 'database' | 'writes'>,
   now: number,
 ): Promise<boolean> {
   return transaction(async (tx) => {
-    if (known) {
-      const ahead = tx.updateTable('database_record').set((record) => ({
+    const { numUpdatedRows } = await tx
+      .updateTable('database_record')
+      .set((record) => ({
+        restored: 0,
         database_id: known.database,
         writes: sql<number>`case when ${record.ref('writes')} > ${known.writes} then ${record.ref('writes')} else ${known.writes} end + 1`,
-      }));
-      const { numUpdatedRows } = await (isTold
-        ? ahead
-        : ahead.where((record) =>
-            record.or([
-              record('database_id', '<>', known.database),
-              record('writes', '<', sql<number>`${known.writes}`),
-            ]),
-          )
-      ).executeTakeFirst();
-      if (numUpdatedRows === 0n) return false;
-    }
+      }))
+      .where((record) =>
+        record.or([
+          record('restored', '=', 1),
+          record('database_id', '<>', known.database),
+          record('writes', '<', sql<number>`${known.writes}`),
+        ]),
+      )
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) return false;
     await makeNewlyImported(tx, now);
     // An import shows what has become of the travelers since the backup.
     await tx.updateTable('background_task').set({ requested: 1 }).where('kind', '=', 'import').execute();

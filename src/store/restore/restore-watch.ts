@@ -1,7 +1,6 @@
 import type { Log, Runtime } from '../../model/runtime-ports.ts';
 import type { ConnectionModes, ConnectionState } from '../connection-modes.ts';
 import type { Database } from '../sql/database.ts';
-import type { DatabaseLocation } from '../sql/open-database.ts';
 import {
   addWrites,
   type DatabaseRecord,
@@ -9,7 +8,7 @@ import {
   followRestore,
   readDatabaseRecord,
 } from './database-record.ts';
-import { type KnownDatabase, type WriteFile, writeFileOf } from './write-file.ts';
+import type { KnownDatabase, WriteFile } from './write-file.ts';
 
 /** The interval at which the database is compared with what is known of it, and writes are counted in it, in milliseconds. */
 const LOOK_MS = 1_000;
@@ -88,13 +87,10 @@ export async function watchForRestore(deps: RestoreWatchDeps): Promise<RestoreWa
 }
 
 /** Makes everybody in a database that was restored newly imported, whether or not that can be told. Works while a server runs. */
-export async function restoredByOperator(
-  database: Database,
-  location: DatabaseLocation,
-  now: number,
-): Promise<void> {
-  const known = writeFileOf(location).read(await ensureDatabaseRecord(database, now));
-  await followRestore(database, { known, isTold: true }, now);
+export async function restoredByOperator(database: Database, now: number): Promise<void> {
+  const record = await ensureDatabaseRecord(database, now);
+  await database.transaction((tx) => tx.updateTable('database_record').set({ restored: 1 }).execute());
+  await followRestore(database, record, now);
 }
 
 async function repeat(state: WatchState, signal: AbortSignal): Promise<void> {
@@ -138,13 +134,14 @@ async function countWrites(state: WatchState): Promise<void> {
 }
 
 function isBehind(present: DatabaseRecord, known: KnownDatabase | undefined): boolean {
+  if (present.isRestored) return true;
   return known !== undefined && (present.database !== known.database || present.writes < known.writes);
 }
 
 async function follow(state: WatchState, present: DatabaseRecord): Promise<void> {
   const { database, known, log, runtime } = state;
   // Another replica may have recognised it at the same moment.
-  if (!(await followRestore(database, { known, isTold: false }, runtime.now()))) return;
+  if (!(await followRestore(database, known ?? present, runtime.now()))) return;
   log.error(
     { writes: present.writes, known: known?.writes },
     'the database is older than it was: it was restored. The travelers stay as they are until the IdP states people again: see docs/operations/restore-a-backup.md',

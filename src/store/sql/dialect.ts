@@ -42,6 +42,8 @@ export interface Dialect {
   selectTable(name: string): RawBuilder<unknown>;
   /** Selects the names of all tables and views, except those of an extension of PostgreSQL. */
   selectTables: RawBuilder<{ name: string }>;
+  /** Begins a transaction whose reads all see the database as it was at the first one, while others write. */
+  beginSnapshot: string;
   /** Updates the statistics by which the database chooses indexes. SQLite chooses without. */
   updateStatistics(db: Kysely<Tables>, tables: (keyof Tables)[]): Promise<void>;
   /** True for a violation of any unique constraint. */
@@ -72,6 +74,7 @@ export const sqlite: Dialect = {
   now: (given) => sql.val(given),
   selectTable: (name) => sql`select 1 from sqlite_master where type = 'table' and name = ${name}`,
   selectTables: sql`select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%'`,
+  beginSnapshot: 'begin',
   updateStatistics: async () => {},
   isDuplicate: (error) => hasMessage(error, 'UNIQUE constraint failed'),
   isReferenceViolation: (error) => hasMessage(error, 'FOREIGN KEY constraint failed'),
@@ -136,6 +139,7 @@ export function postgres(clock: DatabaseClock): Dialect {
           and not exists (
             select from pg_depend
               where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')`,
+    beginSnapshot: 'begin isolation level repeatable read, read only',
     updateStatistics: async (db, tables) => {
       await sql`analyze ${sql.join(tables.map((table) => sql.table(table)))}`.execute(db);
     },
