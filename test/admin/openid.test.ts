@@ -90,7 +90,7 @@ test('the sign-in form learns the name of the provider', async () => {
 test('a person whose claim has a value of the rule signs in with its role, and returns to the address of the beginning', async () => {
   provider.behave({ claims: ada });
   const person = browser();
-  const begun = await person.go('/admin/api/sign-in/openid?returnTo=%2Fadmin%2Fheld%3Fcause%3Drules');
+  const begun = await person.go('/admin/api/sign-in/openid?returnTo=%2Fadmin%2Fdecisions%3Fcause%3Dguarded');
   expect(begun.status).toBe(303);
   expect(begun.cookies).toEqual([
     expect.stringMatching(
@@ -98,7 +98,7 @@ test('a person whose claim has a value of the rule signs in with its role, and r
     ),
   ]);
   const returned = await person.go((await person.go(begun.location)).location);
-  expect([returned.status, returned.location]).toEqual([303, '/admin/held?cause=rules']);
+  expect([returned.status, returned.location]).toEqual([303, '/admin/decisions?cause=guarded']);
   expect(returned.cookies).toEqual([
     expect.stringMatching(/^jetbridge-openid=; /),
     expect.stringMatching(/^jetbridge=session_[\w-]{43}; Max-Age=43200; Path=\/; .*HttpOnly; SameSite=Lax$/),

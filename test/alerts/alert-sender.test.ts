@@ -8,7 +8,7 @@ import { eventually } from '../fixtures/eventually.ts';
 
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 const alert: Alert = {
-  ...{ type: 'hold.opened', at: Date.UTC(2026, 10, 20, 10), severity: 'warning', path: '/held' },
+  ...{ type: 'hold.opened', at: Date.UTC(2026, 10, 20, 10), severity: 'warning', path: '/decisions' },
   text: 'Changes of 3 people are held.',
   data: { connection: 'default', cause: 'safetyValve', count: 3, since: '2026-11-20T09:00:00.000Z' },
 };

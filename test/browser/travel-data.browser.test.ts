@@ -232,15 +232,6 @@ test.each(looks)(
   60_000,
 );
 
-test('old addresses lead to the new view', async () => {
-  const { page } = await fixture.signIn();
-  for (const address of ['/admin/lists/default/cost-centers', '/admin/travel/webhooks', '/admin/travel']) {
-    await page.goto(address);
-    await page.getByRole('heading', { level: 1, name: 'Travel data' }).waitFor();
-  }
-  await page.context().close();
-});
-
 test('the lists of another travel service are read-only, and the page says why', async () => {
   const bridge = await startService(
     {

@@ -74,11 +74,6 @@ export function Frame({ session }: { session: Session }) {
               {placesByPath.map(({ path, content }) => (
                 <Route key={path} path={path} component={content} nest />
               ))}
-              <Route path="/held/*?">
-                {(rest) => <Redirect to={`/decisions/${rest['*'] ?? ''}`} replace />}
-              </Route>
-              <Route path="/lists/*?" component={() => <Redirect to="/travel-data" replace />} />
-              <Route path="/travel/*?" component={() => <Redirect to="/travel-data" replace />} />
               <Redirect to="/overview" replace />
             </Switch>
           </Suspense>
