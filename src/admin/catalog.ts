@@ -13,6 +13,7 @@ import { peopleOperations } from '../operations/people/people.ts';
 import { personOperations } from '../operations/people/person.ts';
 import { alertOperations } from '../operations/settings/alerts.ts';
 import { auditOperations } from '../operations/settings/audit.ts';
+import { conditionOperations } from '../operations/settings/conditions.ts';
 import { trafficOperations } from '../operations/traffic/traffic.ts';
 import { listOperations } from '../operations/travel/lists.ts';
 import { sampleDataOperations } from '../operations/travel/sample-data.ts';
@@ -39,6 +40,7 @@ export const operations = {
   ...travelOperations,
   ...sampleDataOperations,
   ...alertOperations,
+  ...conditionOperations,
   ...auditOperations,
 } satisfies Operations;
 

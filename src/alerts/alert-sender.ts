@@ -3,7 +3,7 @@ import type { AlertSettings } from '../config/alert-settings.ts';
 import type { Log, Runtime } from '../model/runtime-ports.ts';
 import type { Alert, Channel, ChannelDeps } from './channel.ts';
 import { emailChannel } from './email-channel.ts';
-import { signedWebhook, slackChannel, teamsChannel } from './http-channels.ts';
+import { pagerdutyChannel, signedWebhook, slackChannel, teamsChannel } from './http-channels.ts';
 
 /** Waits between the attempts to deliver one alert, in milliseconds; after the last attempt the alert is dropped. */
 const RETRY_DELAYS_MS = [1_000, 5_000, 30_000, 120_000];
@@ -25,13 +25,14 @@ interface Deps {
 
 /** Returns the channels that the settings configure. */
 export function alertChannels(
-  { webhook, slackUrl, teamsUrl, email }: AlertSettings,
+  { webhook, slackUrl, teamsUrl, pagerduty, email }: AlertSettings,
   deps: ChannelDeps,
 ): Channel[] {
   return [
     ...(webhook ? [signedWebhook(webhook, deps)] : []),
     ...(slackUrl ? [slackChannel(slackUrl, deps)] : []),
     ...(teamsUrl ? [teamsChannel(teamsUrl, deps)] : []),
+    ...(pagerduty ? [pagerdutyChannel(pagerduty, deps)] : []),
     ...(email ? [emailChannel(email, deps)] : []),
   ];
 }

@@ -11,11 +11,13 @@ export interface Alert {
   data: object;
   /** The path on the admin page that shows it, e.g. `/decisions`. */
   path?: string | undefined;
+  /** The incident that the alert opens or ends, for a receiver that has incidents. Undefined if no later alert ends it. */
+  incident?: { key: string; isOver: boolean } | undefined;
 }
 
 /** A way on which the operator gets alerts, as the settings configure it. */
 export interface Channel {
-  name: 'webhook' | 'slack' | 'teams' | 'email';
+  name: 'webhook' | 'slack' | 'teams' | 'pagerduty' | 'email';
   /** Makes one attempt to deliver an alert. It never fails. */
   deliver(message: Message, signal: AbortSignal): Promise<Delivery>;
 }
@@ -40,17 +42,20 @@ export interface ChannelDeps {
   now(): number;
 }
 
-/** The appearance of each severity. The names of the colours are those of Adaptive Cards. */
+/** The appearance of each severity: the colours are those of Adaptive Cards, and PagerDuty has names of its own. */
 export const severities = {
-  failing: { title: 'Failing', emoji: ':red_circle:', color: 'Attention' },
-  warning: { title: 'Warning', emoji: ':large_yellow_circle:', color: 'Warning' },
-  info: { title: 'Information', emoji: ':large_green_circle:', color: 'Good' },
-} satisfies Record<Alert['severity'], { title: string; emoji: string; color: string }>;
+  failing: { title: 'Failing', emoji: ':red_circle:', color: 'Attention', pagerduty: 'critical' },
+  warning: { title: 'Warning', emoji: ':large_yellow_circle:', color: 'Warning', pagerduty: 'warning' },
+  info: { title: 'Information', emoji: ':large_green_circle:', color: 'Good', pagerduty: 'info' },
+} satisfies Record<Alert['severity'], { title: string; emoji: string; color: string; pagerduty: string }>;
 
 /** The text of links to the admin page. */
 export const LINK_TEXT = 'Open the admin page';
 
 /** Returns the address of the admin page that shows an alert; undefined if the public address is not known. */
-export function pageAddress({ publicUrl }: ChannelDeps, { path = '' }: Alert): string | undefined {
+export function pageAddress(
+  { publicUrl }: ChannelDeps,
+  { path = '' }: Pick<Alert, 'path'>,
+): string | undefined {
   return publicUrl && `${publicUrl.replace(/\/+$/, '')}/admin${path}`;
 }

@@ -163,7 +163,10 @@ async function check(deps: ConditionAlarmsDeps, memory: Memory): Promise<void> {
   // The other steps write to the database, so that only one process announces each.
   if (unwritable) return;
   await shareFacts(deps, memory, facts);
-  const reports = new Map(facts.reported.map((report) => [keyOf(report), report]));
+  const reported = facts.reported.filter(
+    ({ acknowledged: known }) => !known?.isOfKind || known.until <= facts.now,
+  );
+  const reports = new Map(reported.map((report) => [keyOf(report), report]));
   const current = new Map(conditions.map((condition) => [keyOf(condition), condition]));
   for (const [key, condition] of current) {
     memory.checksWithout.delete(key);
@@ -176,6 +179,7 @@ async function check(deps: ConditionAlarmsDeps, memory: Memory): Promise<void> {
 function followUnwritable(deps: ConditionAlarmsDeps, memory: Memory, condition: Condition | undefined): void {
   const known = memory.unwritable;
   if (condition) {
+    if (!known && condition.acknowledged) return;
     if (!known) tell(deps, 'opened', condition);
     memory.unwritable = { since: known?.since ?? deps.runtime.now(), checksWithout: 0 };
   } else if (known) {
@@ -192,7 +196,8 @@ function rowKeyOf({ kind, connection = '', subject = '' }: ConditionKey) {
   return { kind, connection, subject };
 }
 
-function keyOf(condition: ConditionKey): string {
+/** Returns the key of a condition, which is also that of its incident. */
+export function keyOf(condition: ConditionKey): string {
   return JSON.stringify(rowKeyOf(condition));
 }
 
@@ -215,7 +220,7 @@ async function shareFacts(
   for (const [key, fact] of before) if (!memory.own.has(key)) await reported.see(fact, 0);
 }
 
-/** Announces a condition when it is due, and again when its number of people has grown. */
+/** Announces a condition when it is due, again when its number of people has grown, and again when its acknowledgement has ended. */
 async function follow(
   deps: ConditionAlarmsDeps,
   { firstSeen, least }: Memory,
@@ -229,8 +234,8 @@ async function follow(
   const { people = 0, since = now } = condition;
   const begun = Math.min(firstSeen.get(key) ?? now, now);
   firstSeen.set(key, begun);
-  if (report?.toldAt === undefined) {
-    if (isDelayed && now - begun < deps.afterMs) return;
+  if (report?.toldAt === undefined || (report.acknowledged && !condition.acknowledged)) {
+    if ((isDelayed && now - begun < deps.afterMs) || condition.acknowledged) return;
     if (await reported.open({ ...rowKeyOf(condition), people, since }, now)) tell(deps, 'opened', condition);
     return;
   }
@@ -238,7 +243,7 @@ async function follow(
   const lowest = last?.toldAt === report.toldAt ? last.people : report.people;
   least.set(key, { toldAt: report.toldAt, people: Math.min(lowest, people) });
   const hasGrown = growth !== undefined && people > lowest && people >= growth * lowest;
-  if (!hasGrown || Math.abs(now - report.toldAt) < AGAIN_MS) return;
+  if (!hasGrown || condition.acknowledged || Math.abs(now - report.toldAt) < AGAIN_MS) return;
   if (await reported.grow({ ...rowKeyOf(condition), people }, now, AGAIN_MS)) tell(deps, 'grew', condition);
 }
 
@@ -277,6 +282,7 @@ function tell({ alerts, runtime }: ConditionAlarmsDeps, step: Step, condition: T
   alerts.send({
     ...{ type: `${kind}.${step}`, at: runtime.now(), severity: isEnd ? 'info' : severity },
     ...{ text: sentence, data, path },
+    incident: { key: keyOf(condition), isOver: isEnd },
   });
 }
 

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { AlertSettings } from '../config/alert-settings.ts';
 import { failureText, retryAfterMs, signatureHeaders } from '../travel/webhooks/attempt.ts';
 import {
   type Alert,
@@ -67,6 +69,42 @@ function teamsMessage({ severity, text }: Alert, address: string | undefined): o
   };
   const contentType = 'application/vnd.microsoft.card.adaptive';
   return { type: 'message', attachments: [{ contentType, contentUrl: null, content }] };
+}
+
+/** The longest summary that PagerDuty takes, in characters. */
+const MAX_SUMMARY = 1_024;
+
+/** Returns the channel of a service of PagerDuty (Events API v2). An alert opens an incident, and the alert of the end resolves it. */
+export function pagerdutyChannel(
+  { url, key }: NonNullable<AlertSettings['pagerduty']>,
+  deps: ChannelDeps,
+): Channel {
+  return {
+    name: 'pagerduty',
+    deliver: ({ alert }, signal) =>
+      post(deps, url, {
+        body: JSON.stringify({ routing_key: key, ...pagerdutyEvent(alert, deps) }),
+        signal,
+      }),
+  };
+}
+
+function pagerdutyEvent({ incident, severity, text, type, at, data, ...alert }: Alert, deps: ChannelDeps) {
+  const source = deps.publicUrl ?? 'jetbridge';
+  // Servers with several databases may send to one service of PagerDuty.
+  const dedupKey = incident && createHash('sha256').update(`${source} ${incident.key}`).digest('hex');
+  const address = pageAddress(deps, alert);
+  return {
+    event_action: incident?.isOver ? 'resolve' : 'trigger',
+    dedup_key: dedupKey,
+    client: 'Jetbridge',
+    ...(address !== undefined && { client_url: address, links: [{ href: address, text: LINK_TEXT }] }),
+    payload: {
+      summary: text.slice(0, MAX_SUMMARY),
+      ...{ source, severity: severities[severity].pagerduty, class: type },
+      ...{ timestamp: new Date(at).toISOString(), custom_details: data },
+    },
+  };
 }
 
 interface PostRequest {

@@ -10,21 +10,24 @@ export interface AlertSettings {
   webhook: { url: string; secret: string } | undefined;
   slackUrl: string | undefined;
   teamsUrl: string | undefined;
+  pagerduty: { url: string; key: string } | undefined;
   email: { smtpUrl: string; from: string; to: string[] } | undefined;
 }
 
 /** Reads the secrets of the channels. Faults never contain a secret, not even an invalid one. */
 export function alertSettings(
-  { after, webhookUrl, secretEnv, slack, teams, email }: z.infer<typeof settingsSchema>['alerts'],
+  { after, webhookUrl, secretEnv, slack, teams, pagerduty, email }: z.infer<typeof settingsSchema>['alerts'],
   context: SettingsContext,
 ): AlertSettings {
   const secret = webhookUrl && webhookSecret(secretEnv, context);
-  const smtpUrl = email && secretUrl('email.smtpUrlEnv', email.smtpUrlEnv, { ...mailServer, context });
+  const key = pagerduty && readSecret('pagerduty.keyEnv', pagerduty.keyEnv, { ...integrationKey, context });
+  const smtpUrl = email && readSecret('email.smtpUrlEnv', email.smtpUrlEnv, { ...mailServer, context });
   return {
     afterMs: after * 60_000,
     webhook: webhookUrl && secret ? { url: webhookUrl, secret } : undefined,
-    slackUrl: slack && secretUrl('slack.urlEnv', slack.urlEnv, { ...slackWebhook, context }),
-    teamsUrl: teams && secretUrl('teams.urlEnv', teams.urlEnv, { ...teamsWebhook, context }),
+    slackUrl: slack && readSecret('slack.urlEnv', slack.urlEnv, { ...slackWebhook, context }),
+    teamsUrl: teams && readSecret('teams.urlEnv', teams.urlEnv, { ...teamsWebhook, context }),
+    pagerduty: pagerduty && key ? { url: pagerduty.url, key } : undefined,
     email: email && smtpUrl ? { smtpUrl, from: email.from, to: email.to } : undefined,
   };
 }
@@ -43,41 +46,47 @@ function webhookSecret(variable: string, context: SettingsContext): string | und
   return secret;
 }
 
-/** A kind of URL that is a secret. */
-interface SecretUrlKind {
-  isValid(url: string): boolean;
+/** A kind of secret: a URL, or the key of a service. */
+interface SecretKind {
+  isValid(secret: string): boolean;
   problem: string;
   remedy: string;
 }
 
-const slackWebhook: SecretUrlKind = {
+const slackWebhook: SecretKind = {
   isValid: isWebhookUrl,
   problem: 'is no URL of an incoming webhook',
   remedy: 'Set it to the URL that Slack shows, e.g. https://hooks.slack.com/services/….',
 };
 
-const teamsWebhook: SecretUrlKind = {
+const teamsWebhook: SecretKind = {
   isValid: isWebhookUrl,
   problem: 'is no URL of a workflow',
   remedy: 'Set it to the https URL that Teams shows after the workflow is made.',
 };
 
-const mailServer: SecretUrlKind = {
+const integrationKey: SecretKind = {
+  isValid: (key) => /^[A-Za-z0-9]{32}$/.test(key),
+  problem: 'is no integration key of PagerDuty',
+  remedy: 'Set it to the 32 letters and digits that PagerDuty shows for an integration of Events API V2.',
+};
+
+const mailServer: SecretKind = {
   isValid: isMailServerUrl,
   problem: 'is no URL of a mail server',
   remedy:
     'Set it to e.g. smtps://user:password@mail.example.com or smtp://mail.example.com:587, with @, : and / in the password as %40, %3A and %2F.',
 };
 
-function secretUrl(
+function readSecret(
   key: string,
   variable: string,
-  { isValid, problem, remedy, context }: SecretUrlKind & { context: SettingsContext },
+  { isValid, problem, remedy, context }: SecretKind & { context: SettingsContext },
 ): string | undefined {
-  const url = requireVariable(context, `alerts.${key}`, { variable, remedy });
-  if (url !== undefined && !isValid(url))
+  const secret = requireVariable(context, `alerts.${key}`, { variable, remedy });
+  if (secret !== undefined && !isValid(secret))
     context.faults.push({ file: 'environment', path: variable, problem, remedy });
-  return url;
+  return secret;
 }
 
 function isWebhookUrl(url: string): boolean {

@@ -148,6 +148,9 @@ const administration = {
   ALERTS_TEAMS_URL: text.describe(
     'The URL of the workflow of Microsoft Teams that gets alerts. `alerts.teams.urlEnv` may name another variable.',
   ),
+  ALERTS_PAGERDUTY_KEY: text.describe(
+    'The integration key of the service of PagerDuty that gets alerts. `alerts.pagerduty.keyEnv` may name another variable.',
+  ),
   ALERTS_SMTP_URL: text.describe(
     'The URL of the mail server that takes alerts, e.g. `smtps://user:password@mail.example.com`. `alerts.email.smtpUrlEnv` may name another variable.',
   ),

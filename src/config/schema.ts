@@ -188,6 +188,10 @@ const receiverFault = {
   error: faultText('is no URL without a password', 'Give e.g. "https://alerts.example.com/jetbridge".'),
 };
 
+const receiverUrl = z
+  .url({ protocol: /^https?$/, ...receiverFault })
+  .refine((url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '', receiverFault);
+
 const mailAddress = z
   .string()
   .regex(
@@ -211,6 +215,22 @@ const teamsAlerts = z
   })
   .describe('A channel or chat of Microsoft Teams that gets alerts. See docs/operations/alerts.md.');
 
+const pagerdutyAlerts = z
+  .strictObject({
+    keyEnv: variable('ALERTS_PAGERDUTY_KEY').describe(
+      'The environment variable with the integration key, which is a secret.',
+    ),
+    url: receiverUrl
+      .refine((url) => !URL.canParse(url) || isSafeUrl(url), {
+        error: faultText('would send the key without encryption', 'Write a URL with https.'),
+      })
+      .default('https://events.pagerduty.com/v2/enqueue')
+      .describe(
+        'The address of the Events API v2. An account in the EU has https://events.eu.pagerduty.com/v2/enqueue.',
+      ),
+  })
+  .describe('A service of PagerDuty that gets alerts as incidents. See docs/operations/alerts.md.');
+
 const emailAlerts = z
   .strictObject({
     smtpUrlEnv: variable('ALERTS_SMTP_URL').describe(
@@ -228,12 +248,7 @@ const alerts = z.strictObject({
   after: wholeNumber(1, 1_440, 5).describe(
     'An outage of the travel API is an alert when it has lasted this long, in minutes.',
   ),
-  webhookUrl: z
-    .url({ protocol: /^https?$/, ...receiverFault })
-    .refine(
-      (url) => !URL.canParse(url) || new URL(url).username + new URL(url).password === '',
-      receiverFault,
-    )
+  webhookUrl: receiverUrl
     .optional()
     .describe('The URL that receives alerts, signed as Standard Webhooks. Default: none.'),
   secretEnv: variable('ALERTS_WEBHOOK_SECRET').describe(
@@ -241,6 +256,7 @@ const alerts = z.strictObject({
   ),
   slack: slackAlerts.optional(),
   teams: teamsAlerts.optional(),
+  pagerduty: pagerdutyAlerts.optional(),
   email: emailAlerts.optional(),
 });
 

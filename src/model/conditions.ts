@@ -76,4 +76,13 @@ export interface Condition {
   path?: string | undefined;
   /** The command that shows or remedies it. */
   command?: string | undefined;
+  /** Undefined if an admin wants to be told about it. */
+  acknowledged?: Acknowledgement | undefined;
+}
+
+/** An admin knows of a condition, or of all of its kind: until a time, in epoch milliseconds, no alert tells it again. */
+export interface Acknowledgement {
+  by: string;
+  until: number;
+  isOfKind: boolean;
 }

@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import { conditionKinds } from '../model/conditions.ts';
 import type { LoggedExchange } from '../model/exchange.ts';
 import { planCodes } from '../model/findings.ts';
 import { holdCauses } from '../model/identity.ts';
 import { connectionModeNames } from '../model/policies.ts';
 import { describeState } from '../provisioning/conditions/describe-state.ts';
-import { nextStepFor } from '../provisioning/conditions/next-steps.ts';
 import { isFeedFollowed } from '../provisioning/import/feed-task.ts';
 import { isIncompleteImport, lastImportOf } from '../provisioning/import/import.ts';
 import type { PeopleSummary } from '../store/identities/people-summaries.ts';
@@ -13,6 +11,7 @@ import { demoDayStates, type ServiceDeps } from './deps.ts';
 import { OperationError } from './errors.ts';
 import { type Operations, serviceOperation } from './operation.ts';
 import { count, optionalInteger, optionalText, optionalTime, time } from './schemas.ts';
+import { listedCondition, withNextStep } from './settings/conditions.ts';
 import {
   type Activity,
   type ActivityCounts,
@@ -59,21 +58,6 @@ const connection = z
 
 export type ConnectionHealth = z.input<typeof connection>;
 
-const condition = z
-  .object({
-    kind: z.enum(conditionKinds),
-    connection: optionalText.describe('Absent if it concerns the whole service'),
-    subject: optionalText.describe('The cause of holds, the code of findings, or the name of a token'),
-    severity: z.enum(['failing', 'warning']),
-    since: optionalTime,
-    people: count.optional(),
-    text: z.string().describe('One sentence. Its times are like 2026-11-20T14:02Z'),
-    path: optionalText.describe('The path of the page that shows it, below /admin'),
-    command: optionalText.describe('The command that shows or remedies it'),
-    next: z.string().describe('What to do about it, in a sentence. Empty if `text` says it'),
-  })
-  .meta({ id: 'Condition' });
-
 const activityCounts = z
   .object({
     from: time.describe('The beginning of the span; it ends where the next one begins'),
@@ -95,7 +79,7 @@ export const overviewOperations = {
       result: z.object({
         state: z.enum(['inStep', 'working', 'attention', 'failing', 'empty']),
         sentence: z.string().describe('Times in it are like 2026-11-20T14:02Z'),
-        conditions: z.array(condition).describe('What needs attention now; what fails comes first'),
+        conditions: z.array(listedCondition).describe('What needs attention now; what fails comes first'),
         people: z.object({
           total: count,
           ...{ synced: count, dirty: count, pending: count, refused: count, held: count },
@@ -176,7 +160,7 @@ async function readOverview(deps: ServiceDeps, reader: ActivityReader) {
   const { conditions, facts } = await deps.conditions.read(summaries);
   return {
     ...describeState({ ...facts, conditions }),
-    conditions: conditions.map((one) => ({ ...one, next: nextStepFor(one, keyEnvOf(one.connection, deps)) })),
+    conditions: conditions.map((one) => withNextStep(one, deps)),
     ...{
       people: { total, ...states, unmanaged: sum(summaries.map((one) => one.unmanaged)) },
       findings: sumFindings(summaries),
@@ -187,11 +171,6 @@ async function readOverview(deps: ServiceDeps, reader: ActivityReader) {
     ...(isFirst ? { steps: await readSteps(deps, activity) } : {}),
     demoDay: await deps.demoDay.read(),
   };
-}
-
-/** Returns the variable with the credential of a connection. */
-function keyEnvOf(id: string | undefined, { connections }: ServiceDeps): string | undefined {
-  return connections.find(({ settings }) => settings.id === id)?.settings.travelApi.keyEnv;
 }
 
 /** Reads the health of each connection. */

@@ -1,7 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import type { SignInBurst } from '../admin/sign-in/refused-sign-ins.ts';
 import type { Alert } from '../alerts/channel.ts';
-import type { LocalFact } from '../model/conditions.ts';
+import { keyOf } from '../alerts/condition-alarms.ts';
+import type { Condition, LocalFact } from '../model/conditions.ts';
 import { numberText } from '../model/texts.ts';
 import {
   type FoundConditions,
@@ -136,6 +137,11 @@ export async function readPublicConditions({
   }));
 }
 
+/** An alert about an event that opens a condition. */
+interface ConditionEvent extends Pick<Alert, 'type' | 'text' | 'data' | 'path' | 'incident'> {
+  condition: Pick<Condition, 'kind' | 'connection'>;
+}
+
 /** Tells a restore and a burst of refused sign-ins at the moment in which they are recognised. */
 export function tellEvents(
   {
@@ -143,18 +149,23 @@ export function tellEvents(
     signIns,
     suspicion,
   }: Pick<ServerDeps, 'restoreWatch' | 'signIns'> & Pick<OpenProvisioning, 'suspicion'>,
-  send: (event: Pick<Alert, 'type' | 'text' | 'data' | 'path'>) => void,
+  send: (event: ConditionEvent) => void,
 ): void {
   restoreWatch.onRestored(() => {
     const text =
       'The database was restored from a backup: the travelers stay as they are until the identity provider states people again. Start a full synchronization there, and look at who differs.';
-    send({ type: 'restore.detected', text, data: {}, path: '/overview' });
+    const condition = { kind: 'restoredPeople' } as const;
+    send({ type: 'restore.detected', text, data: {}, path: '/overview', condition });
   });
   suspicion.onSuspicion((connection, people) => {
     const text = suspicionText(people, ` of ${connection}`);
-    send({ type: 'restore.suspected', text, data: { connection, people }, path: '/overview' });
+    const condition = { kind: 'restoreSuspected', connection } as const;
+    send({ type: 'restore.suspected', text, data: { connection, people }, path: '/overview', condition });
   });
   signIns.refusedSignIns.onBurst(({ attempts }) => {
-    send({ type: 'signIns.refused', text: signInsText(attempts), data: { attempts }, path: '/audit' });
+    const condition = { kind: 'signIns' } as const;
+    const incident = { key: keyOf(condition), isOver: false };
+    const text = signInsText(attempts);
+    send({ type: 'signIns.refused', text, data: { attempts }, path: '/audit', condition, incident });
   });
 }

@@ -25,6 +25,7 @@ import type { Runtime } from '../model/runtime-ports.ts';
 import type { TravelFailure } from '../model/travel-ports.ts';
 import type { StoredConnections } from '../operations/deps.ts';
 import type { Background } from '../provisioning/background.ts';
+import { acknowledgementOf } from '../provisioning/conditions/facts.ts';
 import { isLookedUp } from '../provisioning/import/event-feed.ts';
 import type { ImportOptions, ImportResult } from '../provisioning/import/import.ts';
 import type { ProvisioningService } from '../provisioning/service.ts';
@@ -289,9 +290,12 @@ function startBackground(
   const { afterMs } = settings.alerts;
   const reported = reportedConditions(database);
   const alarms = conditionAlarms({ conditions, reported, alerts, afterMs, runtime });
-  tellEvents({ restoreWatch, signIns, suspicion }, (event) =>
-    alerts.send({ ...event, at: runtime.now(), severity: 'warning' }),
-  );
+  tellEvents({ restoreWatch, signIns, suspicion }, async ({ condition, ...event }) => {
+    const at = runtime.now();
+    // A database that does not answer has no acknowledgement.
+    const known = await reported.list().catch(() => []);
+    if (!acknowledgementOf(known, condition, at)) alerts.send({ ...event, at, severity: 'warning' });
+  });
   const embeddedLoops = embedded?.run();
   return {
     refreshRules: loops.refreshRules,

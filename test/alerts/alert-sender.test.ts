@@ -30,7 +30,13 @@ afterEach(async () => {
 });
 
 function senderTo(channels: Partial<AlertSettings>): AlertSender {
-  const none = { webhook: undefined, slackUrl: undefined, teamsUrl: undefined, email: undefined };
+  const none = {
+    webhook: undefined,
+    slackUrl: undefined,
+    teamsUrl: undefined,
+    pagerduty: undefined,
+    email: undefined,
+  };
   const log = (fields: object) => void logged.push(fields);
   const deps = { publicUrl: undefined, now: time.now };
   return alertSender(alertChannels({ afterMs: 0, ...none, ...channels }, deps), {

@@ -279,6 +279,101 @@ test('a restart reports nothing again, and the end of what was held before', asy
   expect(sentAlerts()).toEqual(['hold.opened default safetyValve 3', 'hold.cleared default safetyValve 0']);
 });
 
+/** Acknowledges the hold of `default`, or with `*` all holds, for a number of minutes. */
+async function acknowledge(connection: string, minutes: number): Promise<void> {
+  const key = { connection, kind: 'hold', subject: connection === '*' ? '' : 'safetyValve' } as const;
+  const until = { by: 'ada', until: time.now() + minutes * MINUTE_MS };
+  await reportedConditions(database).acknowledge({ ...key, people: 0, since: 0 }, until);
+}
+
+describe('an acknowledged condition', () => {
+  test('is not told when it grows, and once more when it is open at the end of the acknowledgement', async () => {
+    await startAlarms();
+    counts = [holdCount(1)];
+    await advance(SECOND_MS);
+    await acknowledge('default', 12);
+    counts = [holdCount(50)];
+    await advance(11 * MINUTE_MS);
+    expect(sentTypes()).toEqual(['hold.opened']);
+    await advance(2 * MINUTE_MS);
+    expect(sentAlerts()).toEqual(['hold.opened default safetyValve 1', 'hold.opened default safetyValve 50']);
+  });
+
+  test('is told when it ends, and its acknowledgement ends with it', async () => {
+    counts = [holdCount(1)];
+    await advance(SECOND_MS);
+    await acknowledge('default', 60);
+    counts = [];
+    await advance(MINUTE_MS);
+    counts = [holdCount(1)];
+    await advance(SECOND_MS);
+    expect(sentTypes()).toEqual(['hold.opened', 'hold.cleared', 'hold.opened']);
+  });
+
+  test('that was not told before is told at the end of the acknowledgement, and its end is not told before', async () => {
+    await acknowledge('default', 10);
+    counts = [holdCount(1)];
+    await advance(9 * MINUTE_MS);
+    counts = [];
+    await advance(30 * SECOND_MS);
+    expect(alerts).toEqual([]);
+    counts = [holdCount(2)];
+    await advance(MINUTE_MS);
+    expect(sentAlerts()).toEqual(['hold.opened default safetyValve 2']);
+  });
+
+  test('leaves the others of its kind as they are', async () => {
+    counts = [holdCount(1), holdCount(1, { connection: 'second' })];
+    await acknowledge('default', 60);
+    await advance(SECOND_MS);
+    expect(sentAlerts()).toEqual(['hold.opened second safetyValve 1']);
+  });
+});
+
+test('while a kind is quiet no condition of it is told to open or grow, and afterwards those that are open', async () => {
+  counts = [holdCount(1)];
+  await advance(SECOND_MS);
+  await acknowledge('*', 12);
+  counts = [holdCount(5), holdCount(1, { connection: 'second' })];
+  const left = { connection: 'default', cause: 'unclearAnswer', count: 1, since: 5 } as const;
+  counts.push(left);
+  await advance(11 * MINUTE_MS);
+  expect(sentAlerts()).toEqual([
+    'hold.opened default safetyValve 1',
+    'unclearAnswer.opened default unclearAnswer 1',
+  ]);
+  await advance(2 * MINUTE_MS);
+  expect(sentAlerts().slice(2).toSorted()).toEqual([
+    'hold.grew default safetyValve 5',
+    'hold.opened second safetyValve 1',
+  ]);
+  await advance(MINUTE_MS);
+  expect((await reportedConditions(database).list()).map(({ connection }) => connection)).not.toContain('*');
+});
+
+test('a database that cannot be written is not told while its kind is quiet', async () => {
+  const key = { connection: '*', kind: 'databaseUnwritable', subject: '', people: 0, since: 0 } as const;
+  await reportedConditions(database).acknowledge(key, { by: 'ada', until: time.now() + MINUTE_MS });
+  storeFault = 'the disk is full';
+  await advance(MINUTE_MS - SECOND_MS);
+  expect(alerts).toEqual([]);
+  await advance(2 * SECOND_MS);
+  expect(sentTypes()).toEqual(['databaseUnwritable.opened']);
+});
+
+test('the alerts of one condition are of one incident, which the last one ends', async () => {
+  counts = [holdCount(1), holdCount(1, { connection: 'second' })];
+  await advance(SECOND_MS);
+  counts = [];
+  await advance(MINUTE_MS);
+  const incidents = alerts.map(({ incident }) => incident);
+  expect(incidents.map((incident) => incident?.isOver)).toEqual([false, false, true, true]);
+  expect(incidents.map((incident) => incident?.key)).toEqual([
+    ...[incidents[0]?.key, incidents[1]?.key, incidents[0]?.key, incidents[1]?.key],
+  ]);
+  expect(incidents[0]?.key).not.toBe(incidents[1]?.key);
+});
+
 test('an alert has a sentence, the place on the page, and the severity', async () => {
   counts = [holdCount(3)];
   await advance(SECOND_MS);

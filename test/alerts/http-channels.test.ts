@@ -1,5 +1,5 @@
 import type { Alert, Channel } from '../../src/alerts/channel.ts';
-import { slackChannel, teamsChannel } from '../../src/alerts/http-channels.ts';
+import { pagerdutyChannel, slackChannel, teamsChannel } from '../../src/alerts/http-channels.ts';
 import { type AlertReceiver, alertReceiver } from '../fixtures/alert-receiver.ts';
 
 const alert: Alert = {
@@ -110,6 +110,56 @@ describe('the channel of Teams', () => {
       failure: 'status 400 (WorkflowTriggerIsNotEnabled)',
       retryAfterMs: 0,
     });
+  });
+});
+
+describe('the channel of PagerDuty', () => {
+  const opened = { ...alert, incident: { key: 'outage of default', isOver: false } };
+  const pagerduty = (publicUrl?: string) =>
+    pagerdutyChannel({ url: receiver.url, key: 'a'.repeat(32) }, deps(publicUrl));
+
+  test('triggers an event of the Events API v2 with a link to the page', async () => {
+    receiver.answers.push({ status: 202, body: JSON.stringify({ status: 'success', dedup_key: 'x' }) });
+    expect(await deliver(pagerduty('https://bridge.example.com'), opened)).toEqual({ answer: 'status 202' });
+    const page = 'https://bridge.example.com/admin/people?state=dirty&connection=default';
+    expect(lastBody()).toEqual({
+      routing_key: 'a'.repeat(32),
+      event_action: 'trigger',
+      dedup_key: expect.stringMatching(/^[0-9a-f]{64}$/),
+      client: 'Jetbridge',
+      client_url: page,
+      links: [{ href: page, text: 'Open the admin page' }],
+      payload: {
+        summary: alert.text,
+        source: 'https://bridge.example.com',
+        severity: 'critical',
+        class: 'travelOutage.opened',
+        timestamp: '2026-11-20T10:00:00.000Z',
+        custom_details: {},
+      },
+    });
+  });
+
+  test('resolves by the key with which it has triggered, which other conditions and services do not have', async () => {
+    const cleared = { ...opened, severity: 'info', incident: { ...opened.incident, isOver: true } } as const;
+    const other = { ...opened, incident: { key: 'outage of second', isOver: false } };
+    await deliver(pagerduty(), opened);
+    await deliver(pagerduty(), cleared);
+    await deliver(pagerduty(), other);
+    await deliver(pagerduty('https://other.example.com'), opened);
+    const sent = receiver.received.map(({ body }) => JSON.parse(body));
+    expect(sent.map(({ event_action }) => event_action)).toEqual([
+      ...['trigger', 'resolve', 'trigger', 'trigger'],
+    ]);
+    const keys = sent.map(({ dedup_key }) => dedup_key);
+    expect(keys[1]).toBe(keys[0]);
+    expect(new Set(keys).size).toBe(3);
+  });
+
+  test('gets no key for an alert that no other one ends, so that PagerDuty makes one', async () => {
+    await deliver(pagerduty(), { ...alert, text: 'x'.repeat(2_000) });
+    expect(lastBody()).not.toHaveProperty('dedup_key');
+    expect(lastBody().payload.summary).toHaveLength(1_024);
   });
 });
 

@@ -36,6 +36,7 @@ function everyChannel() {
     webhookUrl: receiver.url,
     slack: {},
     teams: { urlEnv: 'ACME_TEAMS' },
+    pagerduty: { url: `${receiver.url}/pagerduty` },
     email: { from: 'jetbridge@corp.example', to: ['ada@corp.example'] },
   };
 }
@@ -45,24 +46,27 @@ function secrets() {
     ALERTS_WEBHOOK_SECRET: secret,
     ALERTS_SLACK_URL: `${receiver.url}/slack-secret`,
     ACME_TEAMS: `${receiver.url}/teams-secret`,
+    ALERTS_PAGERDUTY_KEY: '0123456789abcdef0123456789secret',
     ALERTS_SMTP_URL: `smtp://jetbridge:pass-of-mail@127.0.0.1:${mails.port}`,
   };
 }
 
 test('a test alert goes to every channel, whose answers are printed', async () => {
-  receiver.answers.push(...[1, 2, 3].map(() => ({ status: 200, body: 'ok' })));
+  receiver.answers.push(...[1, 2, 3, 4].map(() => ({ status: 200, body: 'ok' })));
   const { code, out, err } = await testAlerts(everyChannel(), [], secrets());
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out.trim().split('\n')).toEqual([
     'ok webhook: status 200 (ok)',
     'ok slack: status 200 (ok)',
     'ok teams: status 200 (ok)',
+    'ok pagerduty: status 200 (ok)',
     'ok email: 250 queued as 7',
   ]);
   const bodies = new Map(receiver.received.map(({ path, body }) => [path, body]));
   expect(JSON.parse(bodies.get('/hook') ?? '')).toMatchObject({ type: 'alerts.test', data: {} });
   expect(bodies.get('/hook/slack-secret')).toContain('This is a test. Alerts of Jetbridge arrive here.');
   expect(bodies.get('/hook/teams-secret')).toContain('https://bridge.example.com/admin/overview');
+  expect(JSON.parse(bodies.get('/hook/pagerduty') ?? '')).toMatchObject({ event_action: 'trigger' });
   expect(mails.mails).toHaveLength(1);
 });
 
@@ -78,6 +82,7 @@ test('a channel that fails is a fault and exit code 1, and the others get the al
     'ok webhook: status 204',
     'fault slack: the connection was refused',
     'ok teams: status 204',
+    'ok pagerduty: status 204',
     'fault email: the mail server refuses the user or the password (535)',
   ]);
   for (const text of ['secret', 'wrong-pass', '127.0.0.1']) expect(out).not.toContain(text);

@@ -97,6 +97,7 @@ describe('check', () => {
       ALERTS_SLACK_URL: 'https://hooks.slack.com/services/T0/B0/secret-of-slack',
       ALERTS_TEAMS_URL: 'https://teams.example.com/workflows/1?sig=secret-of-teams',
       ALERTS_SMTP_URL: 'smtps://jetbridge:secret-of-mail@mail.example.com',
+      ALERTS_PAGERDUTY_KEY: '0123456789abcdef0123456789abcdef',
       ALERTS_WEBHOOK_SECRET: `whsec_${Buffer.from('the secret of the alarms').toString('base64')}`,
     };
     const { code, out, err } = await runCommandLine(['check'], {

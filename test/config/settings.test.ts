@@ -68,14 +68,15 @@ function mapped(mapping: unknown): Record<string, unknown> {
 }
 
 describe('settings without a fault', () => {
-  it('may have every channel of alerts, whose URLs come from the environment', () => {
+  it('may have every channel of alerts, whose secrets come from the environment', () => {
     const email = { from: 'a@corp.example', to: ['b@corp.example'] };
     const files = fixture({
-      files: alerting({ after: 15, slack: {}, teams: { urlEnv: 'ACME_TEAMS' }, email }),
+      files: alerting({ after: 15, slack: {}, teams: { urlEnv: 'ACME_TEAMS' }, pagerduty: {}, email }),
       environment: {
         ALERTS_SLACK_URL: 'https://hooks.slack.com/services/T0/B0/x',
         ACME_TEAMS: 'https://prod.example.com/workflows/1/triggers/manual/paths/invoke?sig=x',
         ALERTS_SMTP_URL: 'smtps://user:pass%2Fword@mail.example.com',
+        ALERTS_PAGERDUTY_KEY: '0123456789abcdef0123456789ABCDEF',
       },
     });
     expect(readSettings(files.environment, home).alerts).toEqual({
@@ -83,6 +84,10 @@ describe('settings without a fault', () => {
       webhook: undefined,
       slackUrl: 'https://hooks.slack.com/services/T0/B0/x',
       teamsUrl: 'https://prod.example.com/workflows/1/triggers/manual/paths/invoke?sig=x',
+      pagerduty: {
+        url: 'https://events.pagerduty.com/v2/enqueue',
+        key: '0123456789abcdef0123456789ABCDEF',
+      },
       email: { ...email, smtpUrl: 'smtps://user:pass%2Fword@mail.example.com' },
     });
     files.remove();
@@ -292,6 +297,23 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       },
       'environment ALERTS_TEAMS_URL: is no URL of a workflow. ' +
         'Set it to the https URL that Teams shows after the workflow is made.',
+    ],
+    [
+      'alerts to PagerDuty with the key of its REST API',
+      {
+        files: alerting({ pagerduty: {} }),
+        environment: { ALERTS_PAGERDUTY_KEY: 'u+a1b2c3d4e5f6g7h8i9' },
+      },
+      'environment ALERTS_PAGERDUTY_KEY: is no integration key of PagerDuty. ' +
+        'Set it to the 32 letters and digits that PagerDuty shows for an integration of Events API V2.',
+    ],
+    [
+      'alerts to PagerDuty by plain HTTP',
+      {
+        files: alerting({ pagerduty: { url: 'http://events.example.com/v2/enqueue' } }),
+        environment: { ALERTS_PAGERDUTY_KEY: '0123456789abcdef0123456789abcdef' },
+      },
+      'settings.json alerts.pagerduty.url: would send the key without encryption. Write a URL with https.',
     ],
     ...[
       'https://mail.example.com',

@@ -23,6 +23,13 @@ export function durationMs(text: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (unitMs[unit] ?? 0);
 }
 
+/** Parses a duration to milliseconds. */
+export function parseDuration(text: string): number {
+  const duration = durationMs(text);
+  if (duration === undefined) throw new InvalidArgumentError('must be e.g. 90s, 10m, 2h or 7d.');
+  return duration;
+}
+
 /** Parses a time, given as an age (`15m`, `2h`, `7d`) or as a date-time, to epoch milliseconds. */
 export function parseTime(text: string): number {
   const age = durationMs(text);

@@ -11,7 +11,7 @@ import type { ScenarioDefinition } from '../../replay/scenario.ts';
 import type { Database } from '../../store/sql/database.ts';
 import type { CliCommand } from '../command.ts';
 import { findConnection, withDatabase } from '../database.ts';
-import { durationMs, parseTime } from '../terminal/arguments.ts';
+import { parseDuration, parseTime } from '../terminal/arguments.ts';
 import {
   countText,
   escapeLine,
@@ -59,12 +59,6 @@ function parseFolder(path: string): string {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
     throw new InvalidArgumentError('must be a folder, and is a file.');
   return path;
-}
-
-function parseDuration(text: string): number {
-  const duration = durationMs(text);
-  if (duration === undefined) throw new InvalidArgumentError('must be e.g. 90s, 10m or 2h.');
-  return duration;
 }
 
 /** The clock of a recording, and the test whether it is to end. */

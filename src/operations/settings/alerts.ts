@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Operations, serviceOperation } from '../operation.ts';
 
-const name = z.string().describe('webhook, slack, teams or email');
+const name = z.string().describe('webhook, slack, teams, pagerduty or email');
 
 /** The channels on which operators get alerts. */
 export const alertOperations = {

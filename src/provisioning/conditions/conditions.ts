@@ -16,7 +16,7 @@ import type { EndingToken } from '../../store/condition-facts.ts';
 import type { PeopleSummary } from '../../store/identities/people-summaries.ts';
 import { importFailedSince, isIncompleteImport, lastImportOf } from '../import/import.ts';
 import type { MissingGroups } from '../rules/missing-groups.ts';
-import { type ConditionFacts, isOutage, mergeFacts, outageClause } from './facts.ts';
+import { acknowledgementOf, type ConditionFacts, isOutage, mergeFacts, outageClause } from './facts.ts';
 
 /** The conditions, and the facts from which they were found. */
 export interface FoundConditions {
@@ -55,7 +55,9 @@ export function findConditions(facts: ConditionFacts): Condition[] {
     ...facts.tokens.map((token) => tokenCondition(token, facts.now)),
   ].filter((one) => one !== false);
   const rank = ({ severity }: Condition) => (severity === 'failing' ? 0 : 1);
-  return found.toSorted((one, other) => rank(one) - rank(other));
+  return found
+    .map((one) => ({ ...one, acknowledged: acknowledgementOf(facts.reported, one, facts.now) }))
+    .toSorted((one, other) => rank(one) - rank(other));
 }
 
 function databaseCondition({ storeFault }: ConditionFacts): Found {

@@ -1,4 +1,4 @@
-import type { LocalFact } from '../../model/conditions.ts';
+import type { Acknowledgement, Condition, LocalFact } from '../../model/conditions.ts';
 import { minuteText } from '../../model/texts.ts';
 import type { PauseReason, TravelOutage } from '../../model/travel-ports.ts';
 import type { StoredFacts } from '../../store/condition-facts.ts';
@@ -36,6 +36,21 @@ export function mergeFacts({
     })),
     ...recent.filter((fact) => !local.some(isSame(fact))),
   ];
+}
+
+/** Returns the acknowledgement of a condition, or of all conditions of its kind, that is in force. */
+export function acknowledgementOf(
+  reported: StoredFacts['reported'],
+  { kind, connection = '', subject = '' }: Pick<Condition, 'kind' | 'connection' | 'subject'>,
+  now: number,
+): Acknowledgement | undefined {
+  return reported.find(
+    (one) =>
+      one.kind === kind &&
+      one.acknowledged !== undefined &&
+      one.acknowledged.until > now &&
+      (one.acknowledged.isOfKind || (one.connection === connection && one.subject === subject)),
+  )?.acknowledged;
 }
 
 /** Returns what a process knows of the travel API of a connection; undefined while it can be used. */

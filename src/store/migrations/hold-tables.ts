@@ -15,10 +15,10 @@ export const holdTables = {
       at: `${SCOPE}, at`,
     },
   },
-  /** A condition that was told to the operator, or that a process has seen by itself. */
+  /** A condition that was told to the operator or acknowledged by an admin, or that a process has seen by itself; or a kind that is kept quiet. */
   reported_condition: {
     columns: {
-      /** Empty for the whole service. */
+      /** Empty for the whole service; `*` for all conditions of a kind that is kept quiet. */
       connection_id: 'ordered text',
       kind: 'ordered text',
       /** Empty if the kind has no subject. */
@@ -32,6 +32,9 @@ export const holdTables = {
       seen_at: 'bigint',
       /** JSON of what the process knows; empty if every process finds it in the database. */
       fact: 'text',
+      /** The admin who knows of it, and the time until which it is not told again. */
+      acknowledged_by: 'text?',
+      acknowledged_until: 'bigint?',
     },
     constraints: ['primary key (connection_id, kind, subject)'],
   },

@@ -1,4 +1,4 @@
-import type { ConditionKind, LocalFact, SharedFact } from '../../model/conditions.ts';
+import type { Acknowledgement, ConditionKind, LocalFact, SharedFact } from '../../model/conditions.ts';
 import type { Database } from '../sql/database.ts';
 import { compiledQuery, parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -10,7 +10,10 @@ export interface ConditionKey {
   subject: string;
 }
 
-/** A condition that was told, or that a process has seen by itself. Times are epoch milliseconds. */
+/** The connection of the row that keeps all conditions of a kind quiet. No connection has this name. */
+export const EVERY_CONNECTION = '*';
+
+/** A condition that was told or acknowledged, or that a process has seen by itself. Times are epoch milliseconds. */
 export interface ReportedCondition extends ConditionKey {
   people: number;
   since: number;
@@ -18,6 +21,8 @@ export interface ReportedCondition extends ConditionKey {
   toldAt: number | undefined;
   /** What the process knows; undefined if every process finds it in the database. */
   seen: SharedFact | undefined;
+  /** Also one that has ended, until the condition is told again. */
+  acknowledged: Acknowledgement | undefined;
 }
 
 export type ReportedConditions = ReturnType<typeof reportedConditions>;
@@ -35,23 +40,20 @@ export function reportedConditions({ db }: Database) {
       const seen = { since, seen_at: seenAt, fact: JSON.stringify(fact) };
       await db
         .insertInto('reported_condition')
-        .values({ connection_id: connection, kind, subject: '', people: count, told_at: null, ...seen })
+        .values({
+          connection_id: connection,
+          kind,
+          subject: '',
+          people: count,
+          told_at: null,
+          ...seen,
+          ...unacknowledged,
+        })
         .onConflict((conflict) => conflict.columns(keyColumns).doUpdateSet(seen))
         .execute();
     },
-    /** Claims the report that a condition has opened. Returns true to the replica that must tell it. */
-    open: async ({ people, since, ...key }: OpenedCondition, now: number): Promise<boolean> => {
-      const told = { people, since, told_at: now };
-      const claimed = await db
-        .insertInto('reported_condition')
-        .values({ ...columnsOf(key), seen_at: 0, fact: '', ...told })
-        .onConflict((conflict) =>
-          conflict.columns(keyColumns).doUpdateSet(told).where('reported_condition.told_at', 'is', null),
-        )
-        .returning('kind')
-        .executeTakeFirst();
-      return claimed !== undefined;
-    },
+    /** Claims the report that a condition has opened, or is open after its acknowledgement. Returns true to the replica that must tell it. */
+    open: (condition: OpenedCondition, now: number) => claimOpening(db, condition, now),
     /** Claims the report that it concerns more people, unless it was told less than `againMs` milliseconds ago. */
     grow: async ({ people, ...key }: GrownCondition, now: number, againMs: number): Promise<boolean> => {
       const { numUpdatedRows } = await db
@@ -72,16 +74,60 @@ export function reportedConditions({ db }: Database) {
         .executeTakeFirst();
       return ended !== undefined && ended.told_at !== null;
     },
+    /** Stores that an admin knows of a condition; without `until`, that the admin wants to be told about it again. */
+    acknowledge: (condition: OpenedCondition, until: Until) => acknowledge(db, condition, until),
   };
 }
 
 type GrownCondition = ConditionKey & Pick<ReportedCondition, 'people'>;
 type OpenedCondition = GrownCondition & Pick<ReportedCondition, 'since'>;
 
+const unacknowledged = { acknowledged_by: null, acknowledged_until: null };
+
 const keyColumns = ['connection_id', 'kind', 'subject'] as const;
 
 function columnsOf({ connection, kind, subject }: ConditionKey) {
   return { connection_id: connection, kind, subject };
+}
+
+async function claimOpening(
+  db: Database['db'],
+  { people, since, ...key }: OpenedCondition,
+  now: number,
+): Promise<boolean> {
+  const told = { people, since, told_at: now, ...unacknowledged };
+  const claimed = await db
+    .insertInto('reported_condition')
+    .values({ ...columnsOf(key), seen_at: 0, fact: '', ...told })
+    .onConflict((conflict) =>
+      conflict
+        .columns(keyColumns)
+        .doUpdateSet(told)
+        .where((row) =>
+          row.or([
+            row('reported_condition.told_at', 'is', null),
+            row('reported_condition.acknowledged_until', '<=', now),
+          ]),
+        ),
+    )
+    .returning('kind')
+    .executeTakeFirst();
+  return claimed !== undefined;
+}
+
+type Until = Pick<Acknowledgement, 'by' | 'until'> | undefined;
+
+async function acknowledge(
+  db: Database['db'],
+  { people, since, ...key }: OpenedCondition,
+  until: Until,
+): Promise<void> {
+  const columns = until ? { acknowledged_by: until.by, acknowledged_until: until.until } : unacknowledged;
+  await db
+    .insertInto('reported_condition')
+    .values({ ...columnsOf(key), people, since, told_at: null, seen_at: 0, fact: '', ...columns })
+    .onConflict((conflict) => conflict.columns(keyColumns).doUpdateSet(columns))
+    .execute();
 }
 
 const selectReported = compiledQuery((db) =>
@@ -98,11 +144,20 @@ function toReportedCondition({
   told_at,
   seen_at,
   fact,
+  acknowledged_by,
+  acknowledged_until,
   ...row
 }: Tables['reported_condition']): ReportedCondition {
   return {
     ...{ ...row, connection: connection_id, toldAt: told_at ?? undefined },
     kind: kind as ConditionKind, // Only kinds of conditions are written.
     seen: fact === '' ? undefined : { fact: parseJson<LocalFact>(fact), seenAt: seen_at },
+    acknowledged:
+      acknowledged_until === null
+        ? undefined
+        : {
+            ...{ by: acknowledged_by ?? '', until: acknowledged_until },
+            isOfKind: connection_id === EVERY_CONNECTION,
+          },
   };
 }

@@ -1,15 +1,17 @@
-import { Button, Text } from '@mantine/core';
+import { Box, Button, Text } from '@mantine/core';
 import { Failure } from '../../components/loading.tsx';
 import { LoadedRows } from '../../components/rows.tsx';
 import { ViewHead } from '../../components/view-head.tsx';
 import { call } from '../../requests/api.ts';
 import { useChange, useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
+import { QuietKinds } from './acknowledge.tsx';
 
 const names: Partial<Record<string, string>> = {
   webhook: 'Signed webhook',
   slack: 'Slack',
   teams: 'Microsoft Teams',
+  pagerduty: 'PagerDuty',
   email: 'Mail',
 };
 
@@ -46,8 +48,11 @@ export function AlertsView() {
             cell: ({ name }) => resultOf(name) && <Answer {...resultOf(name)} />,
           },
         ]}
-        empty="No channel is configured: set alerts.slack, alerts.teams, alerts.email or alerts.webhookUrl in the settings."
+        empty="No channel is configured: set alerts.slack, alerts.teams, alerts.pagerduty, alerts.email or alerts.webhookUrl in the settings."
       />
+      <Box mt="lg">
+        <QuietKinds />
+      </Box>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { Dim, Time, ViewLink } from '../../components/text.tsx';
 import { countText, numberText, sinceText, withLocalTimes } from '../../components/texts.ts';
 import { call } from '../../requests/api.ts';
 import { useIsAdmin } from '../../requests/session.ts';
+import { Acknowledgement } from '../alerts/acknowledge.tsx';
 import { Panel } from './panel.tsx';
 import { conditionMarks, type Overview } from './state.ts';
 
@@ -61,6 +62,7 @@ function OpenCondition({ condition, isTold }: { condition: Condition; isTold: bo
         <Text c="dimmed">
           {next} {command !== undefined && <code className="command">{command}</code>}
         </Text>
+        <Acknowledgement condition={condition} />
       </div>
       {kind === 'restoredPeople' && <SendAgainButton id={condition.connection ?? ''} />}
       {path !== undefined && path !== '/overview' && (
