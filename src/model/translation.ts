@@ -108,6 +108,13 @@ export const travelRoles = [
   'premium',
 ] as const;
 
+/** A role that an IdP may give. */
+export interface AssignableRole {
+  /** The value that gives the role in `roles` of a user. */
+  name: string;
+  role: string;
+}
+
 /** The target of rules that give roles. Each of them adds its roles, so that they are no chain of rules for one field. */
 export const rolesTarget = 'roles';
 

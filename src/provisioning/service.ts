@@ -1,8 +1,10 @@
 import type { Connection } from '../model/connection.ts';
 import type { Runtime } from '../model/runtime-ports.ts';
+import type { AssignableRole } from '../model/translation.ts';
 import type { ProvisioningStore } from '../store/provisioning-store.ts';
 import { runOutside, type Tracing } from '../tracing/tracing.ts';
 import type { Mapping } from '../translator/mapping/mapping-file.ts';
+import { assignableRoles } from '../translator/values/role-names.ts';
 import { type Background, type BackgroundLoops, background, reconcileDue } from './background.ts';
 import { type CircuitBreaker, circuitBreaker } from './calls/circuit-breaker.ts';
 import { pausingConnection, recordedLookups } from './calls/guarded-calls.ts';
@@ -134,7 +136,15 @@ function idpServices(
   { writeBudgetMs: budgetMs, onWrite = () => {} }: ServiceOptions,
 ) {
   const users = userService({ ...deps, writer: writer({ ...deps, budgetMs }) });
-  return { users: countedWrites(users, onWrite), groups: countedWrites(groupService(deps), onWrite) };
+  return {
+    users: countedWrites(users, onWrite),
+    groups: countedWrites(groupService(deps), onWrite),
+    /** Returns the roles that the IdP of a connection may give. */
+    roles: async (connection: string): Promise<AssignableRole[]> => {
+      const { rules } = await deps.rulesSnapshots.loaded(deps.connectionOf(connection));
+      return assignableRoles(rules.mapping);
+    },
+  };
 }
 
 /** The operations of users and groups that write. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from './resource.ts';
-import { groupType, resolveAttribute, resourceSchemas, userType } from './resource-types.ts';
+import { resolveAttribute, resourceSchemas, resourceTypes } from './resource-types.ts';
 
 /** The parts into which a qualified attribute name is split, in the client's spelling. */
 export interface NameParts {
@@ -97,7 +97,7 @@ function isDeclared({ urn = '', attribute }: NameParts): boolean {
   if (!declaredUrns.has(urn.toLowerCase())) return false;
   return (
     attribute === undefined ||
-    [userType, groupType].some((type) => resolveAttribute(type, { urn, attribute }).attribute !== undefined)
+    resourceTypes.some((type) => resolveAttribute(type, { urn, attribute }).attribute !== undefined)
   );
 }
 

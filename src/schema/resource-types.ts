@@ -1,7 +1,7 @@
 import { type Attribute, attribute, complexAttribute, findAttribute, type Schema } from './attributes.ts';
 import { travelSchema } from './generated-travel-schema.ts';
 import { coreUrns } from './resource.ts';
-import { enterpriseSchema, groupSchema, userSchema } from './scim-schemas.ts';
+import { enterpriseSchema, groupSchema, roleSchema, userSchema } from './scim-schemas.ts';
 
 const readOnly = { mutability: 'readOnly' } as const;
 
@@ -40,8 +40,8 @@ const droppedAttributes: readonly Attribute[] = [
 
 /** A resource type (RFC 7643 §6): its endpoint, its schema and the schema extensions. */
 export interface ResourceType {
-  name: 'User' | 'Group';
-  endpoint: '/Users' | '/Groups';
+  name: 'User' | 'Group' | 'Role';
+  endpoint: '/Users' | '/Groups' | '/Roles';
   description: string;
   schema: Schema;
   extensions: readonly Schema[];
@@ -65,8 +65,20 @@ export const groupType: ResourceType = {
   extensions: [],
 };
 
+/** The resource type of the roles that an identity provider can assign to users. They are only read. */
+export const roleType: ResourceType = {
+  name: 'Role',
+  endpoint: '/Roles',
+  description: 'Roles of the travel service.',
+  schema: roleSchema,
+  extensions: [],
+};
+
+/** All resource types, in the order of /ResourceTypes. */
+export const resourceTypes: readonly ResourceType[] = [userType, groupType, roleType];
+
 /** The schemas of all resource types, extensions included. */
-export const resourceSchemas: readonly Schema[] = [userType, groupType].flatMap(({ schema, extensions }) => [
+export const resourceSchemas: readonly Schema[] = resourceTypes.flatMap(({ schema, extensions }) => [
   schema,
   ...extensions,
 ]);

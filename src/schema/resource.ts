@@ -19,18 +19,20 @@ export function isActive(user: ScimResource): boolean {
   return ownValue(user, 'active') !== false;
 }
 
-/** The URNs of the schemas of users and groups (RFC 7643 §10.3.1), and of the travel extension. */
+/** The URNs of the schemas of users and groups (RFC 7643 §10.3.1), of Okta's schema of roles, and of the travel extension. */
 export const urns = {
   user: 'urn:ietf:params:scim:schemas:core:2.0:User',
   group: 'urn:ietf:params:scim:schemas:core:2.0:Group',
+  role: 'urn:okta:scim:schemas:core:1.0:Role',
   enterprise: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User',
   travel: 'urn:ietf:params:scim:schemas:extension:travel:2.0:User',
 } as const;
 
-/** The URNs of all base schemas, those of the discovery endpoints included (RFC 7643 §10.3.1). */
+/** The URNs of all base schemas, those of the discovery endpoints (RFC 7643 §10.3.1) and of roles included. */
 export const coreUrns: readonly string[] = [
   urns.user,
   urns.group,
+  urns.role,
   'urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig',
   'urn:ietf:params:scim:schemas:core:2.0:ResourceType',
   'urn:ietf:params:scim:schemas:core:2.0:Schema',

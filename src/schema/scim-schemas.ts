@@ -108,6 +108,14 @@ export const groupSchema: Schema = {
   ],
 };
 
+/** The schema of roles that Okta knows. The id of a role is the value that gives it in `roles` of a user. */
+export const roleSchema: Schema = {
+  id: urns.role,
+  name: 'Role',
+  description: 'A role that users can have in the travel service.',
+  attributes: [attribute('displayName', 'The name of the role.', { ...readOnly, required: true })],
+};
+
 /** The enterprise extension of users (RFC 7643 §4.3). */
 export const enterpriseSchema: Schema = {
   id: urns.enterprise,

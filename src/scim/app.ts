@@ -19,7 +19,7 @@ import type { GroupService } from '../provisioning/groups/groups.ts';
 import type { UserService } from '../provisioning/users/users.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { isObject } from '../schema/resource.ts';
-import { isBrowser, sendBasePage } from './base-page.ts';
+import { isBrowser, sendBasePage } from './discovery/base-page.ts';
 import { discoveryRoutes } from './discovery/discovery.ts';
 import { searchRoutes } from './lists/search.ts';
 import type { ScimContext } from './protocol/endpoint.ts';
@@ -27,11 +27,14 @@ import { badRequest, ScimError, scimErrorHandler } from './protocol/errors.ts';
 import { parsePreconditions } from './protocol/etags.ts';
 import { exchangeObserver, keepRequestBody } from './protocol/exchanges.ts';
 import { resourceRoutes } from './resources.ts';
+import { roleRoutes } from './roles.ts';
 
 /** Dependencies of the SCIM service. */
 export interface ScimDeps extends AuthenticationDeps {
   users: UserService;
   groups: GroupService;
+  /** Returns the roles that the identity provider of a connection may give. */
+  roles: ScimContext['roles'];
   /** A monotonic clock, in milliseconds. */
   now(): number;
   /** Scheme and host of the URLs that clients use, without a slash at the end. Every `meta.location` begins with it. */
@@ -43,7 +46,7 @@ export interface ScimDeps extends AuthenticationDeps {
 /** Makes the handlers of the SCIM service (RFC 7644), to be mounted at /scim/v2 of an `httpApp`. */
 export function scimApp(deps: ScimDeps): (RequestHandler | ErrorRequestHandler)[] {
   // SCIMMYRouters would answer discovery and searches, too, so these routes come first.
-  const ownRoutes = Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf));
+  const ownRoutes = Router().use(discoveryRoutes(contextOf), searchRoutes(contextOf), roleRoutes(contextOf));
   return [prepareRequest(deps, ownRoutes), ...resourceRoutes(contextOf), scimErrorHandler];
 }
 
@@ -59,7 +62,7 @@ function contextOf({ res }: Request): ScimContext {
  * (docs/architecture.md, Connections). The body is read even if the response is 501, so that the TCP connection can be reused.
  */
 function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandler {
-  const { recorder, users, groups, now } = deps;
+  const { recorder, users, groups, roles, now } = deps;
   const observeEnd = recorder && exchangeObserver(recorder);
   return async (request, response, next) => {
     const scope = requestScopeOf(response);
@@ -71,7 +74,10 @@ function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandl
     limitRequests(response, connection, deps.limits);
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);
-    const context: ScimContext = { connection, base, users, groups, scope, response, preconditions, now };
+    const context: ScimContext = {
+      ...{ connection, base, users, groups, roles, scope },
+      ...{ response, preconditions, now },
+    };
     response.locals['scimContext'] = context;
     const isOffered = checkEndpoint(request, endpoint);
     const isBodyUnderWay = !request.complete;
@@ -91,10 +97,13 @@ const endpoints = Object.entries({
   '/.search': ['POST'],
   '/Users/.search': ['POST'],
   '/Groups/.search': ['POST'],
+  '/Roles/.search': ['POST'],
   '/Users/:id': [...readMethods, 'PUT', 'PATCH', 'DELETE'],
   '/Groups/:id': [...readMethods, 'PUT', 'PATCH', 'DELETE'],
   '/Users': [...readMethods, 'POST'],
   '/Groups': [...readMethods, 'POST'],
+  '/Roles': readMethods,
+  '/Roles/:id': readMethods,
   '/ServiceProviderConfig': readMethods,
   '/ResourceTypes': readMethods,
   '/ResourceTypes/:id': readMethods,
@@ -122,7 +131,7 @@ const resourcePath = /^\/(Users|Groups)(\/(?!\.search)|$)/i;
 const notOffered = /^\/(Bulk\/?$|Me(\/|$))/i;
 
 const UNKNOWN_ENDPOINT =
-  'There is no such endpoint. Behind the base URL there are /Users, /Groups, /ServiceProviderConfig, /ResourceTypes and /Schemas.';
+  'There is no such endpoint. Behind the base URL there are /Users, /Groups, /Roles, /ServiceProviderConfig, /ResourceTypes and /Schemas.';
 
 /**
  * Returns false for an endpoint that this service does not offer. Throws 400 for a path that cannot be decoded, 404 for an unknown

@@ -199,12 +199,16 @@ function requestHandlers(handle: Express, http: HttpDeps): LimitHandlers {
 /** Returns the dependencies of the SCIM interface. `meta.location` begins with the address of the settings, or of this server. */
 function scimParts(
   deps: ServerDeps,
-  { connections, provisioning: { users, groups }, url }: OpenProvisioning & Pick<Servers, 'url'>,
+  { connections, provisioning: { users, groups, roles }, url }: OpenProvisioning & Pick<Servers, 'url'>,
 ): ScimDeps {
   const { settings, refusals, recorder, http } = deps;
   const authenticate = scimAuthenticator(deps, (id) => isServed(connections, id));
   const publicUrl = () => chosenUrl(settings) ?? url;
-  return { ...{ users, groups, authenticate, publicUrl, recorder }, refusals: refusals.scim, now: http.now };
+  return {
+    ...{ users, groups, roles, authenticate, publicUrl, recorder },
+    refusals: refusals.scim,
+    now: http.now,
+  };
 }
 
 function isServed(connections: OpenConnection[], id: string): boolean {

@@ -66,27 +66,32 @@ function constantRoles(rule: Rule, table: RoleTable): string[] {
   return [...new Set(roles)];
 }
 
-/** The SCIM paths from which roles are read, the preferred one first. */
+/** The SCIM paths from which roles are read. Their roles add up. */
 export const roleSources: readonly string[] = [`${urns.travel}:roles.value`, 'roles.value'];
 
-/** Decides the roles of the travel extension, or those of the core attribute `roles` if there are none, but none that a rule contains. */
+/**
+ * Decides the roles of the travel extension and of the core attribute, but none that a rule contains. Okta adds its own to `roles` and
+ * sends the extension back as it read it, so that neither replaces the other.
+ */
 function translateSentRoles(
   draft: TranslationDraft,
   user: ScimResource,
   { table, named }: CompiledRoles,
 ): void {
   const extension = valueAt(user, urns.travel);
-  const preferred = isObject(extension) ? rolesIn(extension, table) : [];
-  const source = preferred.length > 0 ? 0 : 1;
-  const sent = source === 0 ? preferred : rolesIn(user, table);
-  const traced: TracedRule = { origin: 'default', rule: roleSources[source] ?? '' };
-  for (const role of sent) {
-    const known = toKnownRole(role.names, table);
-    if (known === undefined || !named.has(known)) translateRole(draft, role, { traced, table });
-    else draft.trace.push(leftToRules(known, role.raw, traced));
+  const sent = [isObject(extension) ? extension : {}, user].map((container) => rolesIn(container, table));
+  for (const [source, roles] of sent.entries()) {
+    const traced: TracedRule = { origin: 'default', rule: roleSources[source] ?? '' };
+    for (const role of roles) {
+      const known = toKnownRole(role.names, table);
+      if (known === undefined || !named.has(known)) translateRole(draft, role, { traced, table });
+      else draft.trace.push(leftToRules(known, role.raw, traced));
+    }
   }
-  if (sent.length === 0)
-    draft.trace.push({ field: 'roles', ...traced, outcome: 'absent', reason: 'no value' });
+  if (sent.every((roles) => roles.length === 0)) {
+    const absent = { outcome: 'absent', reason: 'no value' } as const;
+    draft.trace.push({ field: 'roles', origin: 'default', rule: roleSources.at(-1) ?? '', ...absent });
+  }
 }
 
 function leftToRules(role: string, raw: Json, traced: TracedRule): TraceEntry {

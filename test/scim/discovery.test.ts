@@ -35,14 +35,19 @@ describe('/Schemas and /ResourceTypes', () => {
     const { body } = await scim.send('GET', '/Schemas');
     const ids = body.Resources.map(({ id }: { id: string }) => id);
     expect(ids).toEqual(expect.arrayContaining([`${core}:User`, `${core}:Group`]));
-    expect(ids.slice(4)).toEqual([`${core}:ServiceProviderConfig`, `${core}:ResourceType`, `${core}:Schema`]);
-    expect([body.totalResults, body.itemsPerPage]).toEqual([7, 7]);
+    expect(ids.slice(4)).toEqual([
+      urns.role,
+      `${core}:ServiceProviderConfig`,
+      `${core}:ResourceType`,
+      `${core}:Schema`,
+    ]);
+    expect([body.totalResults, body.itemsPerPage]).toEqual([8, 8]);
   });
 
   test('GET /ResourceTypes lists only the resource types that clients use', async () => {
     const { body } = await scim.send('GET', '/ResourceTypes');
-    expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(['User', 'Group']);
-    expect(body.totalResults).toBe(2);
+    expect(body.Resources.map(({ id }: { id: string }) => id)).toEqual(['User', 'Group', 'Role']);
+    expect(body.totalResults).toBe(3);
   });
 
   test('the Group schema lists externalId', async () => {

@@ -40,9 +40,11 @@ describe('in a service that runs', () => {
     },
   );
 
-  test('SCIMMY knows the same schemas and extensions as /ResourceTypes', async () => {
+  test('SCIMMY knows the same schemas and extensions of users and groups as /ResourceTypes', async () => {
     const { body } = await scim.send('GET', '/ResourceTypes');
-    const listed = body.Resources.flatMap(
+    // SCIMMY routes no requests for roles.
+    const routed = body.Resources.filter(({ id }: { id: string }) => id !== 'Role');
+    const listed = routed.flatMap(
       ({ schema, schemaExtensions }: { schema: string; schemaExtensions: { schema: string }[] }) => [
         schema,
         ...schemaExtensions.map((extension) => extension.schema),

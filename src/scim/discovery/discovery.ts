@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import type { Attribute, Schema } from '../../schema/attributes.ts';
 import type { JsonObject } from '../../schema/resource.ts';
-import { groupType, type ResourceType, resourceSchemas, userType } from '../../schema/resource-types.ts';
+import { type ResourceType, resourceSchemas, resourceTypes } from '../../schema/resource-types.ts';
 import { listResponseUrn } from '../lists/list-response.ts';
 import { MAX_COUNT } from '../lists/pagination.ts';
 import { parseQuery, type ScimContext } from '../protocol/endpoint.ts';
@@ -9,7 +9,6 @@ import { ScimError } from '../protocol/errors.ts';
 import { sendScim } from '../protocol/responses.ts';
 import { discoverySchemas } from './discovery-schemas.ts';
 
-const types = [userType, groupType];
 const schemas = [...resourceSchemas, ...discoverySchemas];
 
 /**
@@ -48,7 +47,7 @@ export function discoveryRoutes(contextOf: (request: Request) => ScimContext): R
 }
 
 function listResourceTypes(base: string): DiscoveryResource[] {
-  return types.map((type) => describeResourceType(type, base));
+  return resourceTypes.map((type) => describeResourceType(type, base));
 }
 
 function listSchemas(base: string): DiscoveryResource[] {

@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import type { Log } from '../../model/runtime-ports.ts';
+import type { AssignableRole } from '../../model/translation.ts';
 import type { GroupService } from '../../provisioning/groups/groups.ts';
 import type { UserService } from '../../provisioning/users/users.ts';
 import type { JsonObject } from '../../schema/resource.ts';
@@ -33,6 +34,8 @@ export interface ScimContext {
   base: string;
   users: UserService;
   groups: GroupService;
+  /** Returns the roles that the identity provider of a connection may give. */
+  roles(connection: string): Promise<AssignableRole[]>;
   scope: { id: string; log: Log };
   response: Response;
   preconditions: Preconditions;

@@ -41,7 +41,7 @@ import { compileScope, type MappingScope } from './scope.ts';
  * Part of the version of all rules. Increase it when a change of this code changes translations, or the sources of a
  * default rule, so that all identities are translated again.
  */
-export const EDITION = 8;
+export const EDITION = 9;
 
 /** The field of a traveler that a mapping rule sets. */
 export type Target =

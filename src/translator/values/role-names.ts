@@ -1,4 +1,4 @@
-import { travelRoles } from '../../model/translation.ts';
+import { type AssignableRole, travelRoles } from '../../model/translation.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { isObject, type Json, type JsonObject, type ScimResource } from '../../schema/resource.ts';
 import { elementsOf, type Fault, isUnassigned, toText, unusable } from './values.ts';
@@ -59,6 +59,20 @@ export function toScimRole(role: string, mapping: RoleSettings): string | undefi
   const names = [role, ...Object.keys(mapping.roles?.map ?? {})];
   const name = names.find((each) => translations(each).every((found) => found === role));
   return name ?? (translations(role).some(isKnown) ? undefined : role);
+}
+
+/** Returns the roles that an IdP may give, in the order of their names. */
+export function assignableRoles(mapping: RoleSettings): AssignableRole[] {
+  const { allowed } = roleTable(mapping);
+  const roles = travelRoles
+    .filter((role) => allowed.has(role))
+    .map((role) => ({ role, name: toScimRole(role, mapping) }));
+  return roles.flatMap(({ role, name }) => (name === undefined ? [] : [{ role, name }])).sort(byName);
+}
+
+/** By code units, as the positions of cursors compare. */
+function byName(one: AssignableRole, other: AssignableRole): number {
+  return one.name < other.name ? -1 : 1;
 }
 
 /** Returns the roles in the attribute `roles` of a user or extension. */

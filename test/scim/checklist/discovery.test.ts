@@ -46,7 +46,7 @@ test('12. bulk.supported is false, and the other values match the behaviour of t
 
 test('13. GET /ResourceTypes is a 200 ListResponse, /ResourceTypes/{id} is 200', async () => {
   const { status, body } = await scim.send('GET', '/ResourceTypes');
-  expect([status, body.schemas, body.totalResults]).toEqual([200, [listUrn], 2]);
+  expect([status, body.schemas, body.totalResults]).toEqual([200, [listUrn], 3]);
   for (const type of body.Resources) {
     const one = await scim.send('GET', `/ResourceTypes/${type.id}`);
     expect([one.status, one.body]).toEqual([200, type]);
@@ -87,12 +87,20 @@ test('14. a ResourceType has name, endpoint, schema, schemaExtensions[{schema,re
       schema: urns.group,
       schemaExtensions: [],
     },
+    {
+      schemas: ['urn:ietf:params:scim:schemas:core:2.0:ResourceType'],
+      id: 'Role',
+      name: 'Role',
+      endpoint: '/Roles',
+      schema: urns.role,
+      schemaExtensions: [],
+    },
   ]);
 });
 
 test('15. GET /Schemas is a 200 ListResponse, /Schemas/{urn} is 200, an unknown one 404', async () => {
   const { status, body } = await scim.send('GET', '/Schemas');
-  expect([status, body.schemas, body.totalResults]).toEqual([200, [listUrn], 7]);
+  expect([status, body.schemas, body.totalResults]).toEqual([200, [listUrn], 8]);
   for (const schema of body.Resources) {
     expect(schema.schemas).toEqual(['urn:ietf:params:scim:schemas:core:2.0:Schema']);
     const one = await scim.send('GET', `/Schemas/${schema.id}`);
