@@ -84,7 +84,7 @@ const aboutSqlite = [
 const withoutDatabase = [
   '/test/(adapter|config|docs|fixtures|replay|schema|simulator|translator)/',
   '/test/store/postgres(-faults|-tls)?\\.slow',
-  '/test/process/(database-restart|frozen-database|replicas)\\.release',
+  '/test/process/(database-restart|frozen-database|release|replicas)\\.release',
 ];
 
 module.exports = {

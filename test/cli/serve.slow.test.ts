@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -31,7 +31,8 @@ function file(name: string, content: string): string {
 }
 
 it('--version prints the version of the package', async () => {
-  expect(await runJetbridge(['--version'])).toEqual({ code: 0, out: '0.1.0\n', err: '' });
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8'));
+  expect(await runJetbridge(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' });
 });
 
 describe('serve', () => {

@@ -1,16 +1,9 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { copyRepository } from '../fixtures/clone.ts';
 import { serveJetbridge, temporaryFolder } from '../fixtures/jetbridge.ts';
 
 const home = join(__dirname, '..', '..');
@@ -20,6 +13,8 @@ const clone = join(place.path, 'clone');
 const project = join(place.path, 'project');
 afterAll(() => place.remove());
 
+const { version: ownVersion } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+
 /** What the first start from the sources printed. */
 let firstStart: { stdout: string; stderr: string };
 let packed: string[];
@@ -27,12 +22,7 @@ let packed: string[];
 // The repository as a fresh clone after `npm ci`, without dist, which the first start builds; then a project that has installed the
 // package.
 beforeAll(async () => {
-  const left = new Set(['.git', 'node_modules', 'dist', 'dist.building', 'data']);
-  cpSync(home, clone, {
-    recursive: true,
-    filter: (file) => dirname(file) !== home || !left.has(basename(file)),
-  });
-  symlinkSync(join(home, 'node_modules'), join(clone, 'node_modules'));
+  copyRepository(clone);
   firstStart = await startFromSources();
   const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', place.path];
   const [tarball] = JSON.parse((await run('npm', pack, { cwd: clone })).stdout);
@@ -113,7 +103,7 @@ describe('the packed package', () => {
 
   it('runs by npx', async () => {
     const version = await run('npx', ['jetbridge', '--version'], { cwd: project });
-    expect(version.stdout).toBe('0.1.0\n');
+    expect(version.stdout).toBe(`${ownVersion}\n`);
     const help = await run('npx', ['jetbridge', '--help'], { cwd: project });
     expect(help.stdout).toContain('Usage: npx jetbridge');
     expect(help.stdout).toContain('serve everything on one port');
@@ -184,10 +174,10 @@ describe('the packed package', () => {
 
 it('a first start from the sources says that it builds, and a second one does not build', async () => {
   expect(firstStart).toEqual({
-    stdout: '0.1.0\n',
+    stdout: `${ownVersion}\n`,
     stderr: 'Building Jetbridge, which takes a few seconds …\n',
   });
-  expect(await startFromSources()).toEqual({ stdout: '0.1.0\n', stderr: '' });
+  expect(await startFromSources()).toEqual({ stdout: `${ownVersion}\n`, stderr: '' });
 });
 
 it('a build that does not come to its end leaves nothing that a start would run', async () => {
