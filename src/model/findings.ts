@@ -19,6 +19,9 @@ export const planCodes: ReadonlySet<string> = new Set(Object.values(shadowCalls)
 const sendAgain =
   'Let the identity provider send the person again, or have the stored values sent: npx jetbridge people send-again, or "Send again" on the page of the person.';
 
+const decideDeparture =
+  'Approve or discard it (npx jetbridge holds); reactivating the user in the identity provider ends the wait, too.';
+
 /** The findings of the reconciler, which an admin reads on the identity. The translator has its own. */
 export const findings = {
   noEmail: (): Finding => ({
@@ -99,8 +102,15 @@ export const findings = {
     code: 'safetyValve',
     value: true,
     reason: 'Many people left at once, more than the connection lets go without an admin.',
-    remedy:
-      'Approve or discard it (npx jetbridge holds); reactivating the user in the identity provider ends the wait, too.',
+    remedy: decideDeparture,
+  }),
+  heldAgain: (): Finding => ({
+    field: 'archived',
+    code: 'safetyValve',
+    value: true,
+    reason:
+      'An admin has discarded the departure of this person before, and the identity provider states it again.',
+    remedy: decideDeparture,
   }),
   keptActive: ({ by, at }: Pick<Decision, 'by' | 'at'> = {}): Finding => ({
     field: 'archived',
@@ -241,7 +251,7 @@ export const findings = {
     reason:
       'The database was restored from a backup, after which the person is to have no access; the traveler is active, so the departure waits.',
     remedy:
-      'Approve or discard the departure under "Held", or let the identity provider send the person again.',
+      'Approve or discard the departure under "Decisions" (npx jetbridge holds), or let the identity provider send the person again.',
   }),
   shadow: (call: ShadowCall, fields: string[]): Finding => ({
     field: '*',
@@ -249,7 +259,7 @@ export const findings = {
     ...(fields.length === 0 ? {} : { value: fields }),
     reason: `The connection is in shadow mode: ${shadowCalls[call].noun} is planned, and not carried out.`,
     remedy:
-      'Look at the plan of everybody with npx jetbridge shadow report, or on the page under "Shadow", and go live when it is right.',
+      'Look at the plan of everybody with npx jetbridge shadow report, or on the page under "Shadow report", and go live when it is right.',
   }),
   unconfirmed: (field: string, sent: Json, shown: Json): Finding => ({
     field,

@@ -96,7 +96,7 @@ test('what is held is grouped by connection and cause, with numbers, reasons and
         ...{ connection: 'default', cause: 'safetyValve', people: 2 },
         since: expect.stringMatching(/^\d{4}-.*Z$/),
         causedBy: 'the identity provider of connection default',
-        why: 'more people left within 60 minutes than 1 or 0 % of the active ones',
+        why: 'more people left within 60 minutes than 1 or 0 % of the active ones, or the departure was discarded before or comes from a backup',
         ifDiscarded: 'the traveler stays active until the IdP deactivates or deletes the person again',
         effects: { archived: 1, deleted: 1, changed: 0 },
         examples: [

@@ -132,7 +132,7 @@ test('a person is shown by id or userName, with the reason and the effects and c
   expect((await holds('show', 'BOB@corp.example')).out.split('\n')).toEqual([
     'bob@corp.example (bob), connection okta',
     '  held       since 2025-06-15 15:06 (UTC), cause safetyValve',
-    '  why        more people left within 60 minutes than 20 or 5 % of the active ones',
+    '  why        more people left within 60 minutes than 20 or 5 % of the active ones, or the departure was discarded before or comes from a backup',
     '  caused by  the identity provider of connection okta',
     '  approve    the traveler will be archived: npx jetbridge holds approve bob',
     '  discard    the traveler stays active until the IdP deactivates or deletes the person again: npx jetbridge holds discard bob',

@@ -89,6 +89,19 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
     },
   ],
   [
+    'whose departure only a restored backup states',
+    {
+      state: 'held',
+      hold: { cause: 'safetyValve', since: NOW },
+      findings: [findings.restored('lastName', 'King', 'Byron'), findings.restoredDeparture()],
+    },
+    {
+      status: 'held',
+      because: expect.stringMatching(/^the database was restored from a backup, after which the person is/),
+      since: NOW,
+    },
+  ],
+  [
     'whose deletion is held because the client never knew the person',
     {
       ...{ claimed: false, deletedAt: NOW, state: 'held', findings: [findings.neverProvisioned()] },

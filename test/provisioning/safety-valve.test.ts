@@ -224,6 +224,8 @@ test.each(requestsThatLeave)('after a discard, a %s is held again, however few p
     await send(fixture, ada);
     expect(await heldIds(fixture)).toEqual([ada]);
     expect(await fixture.traveler(ada)).toMatchObject({ archived: false });
+    const [finding] = (await fixture.identity(ada)).findings;
+    expect(finding?.reason).toMatch(/^An admin has discarded the departure of this person before/);
     await decide(fixture, [ada], 'approved');
     expect(await fixture.identity(ada)).toMatchObject({ state: 'synced', findings: [] });
     expect(countArchived(fixture)).toBe(BOUND + 1);

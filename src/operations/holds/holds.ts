@@ -28,7 +28,7 @@ import { listOpenDecisions } from './open-decisions.ts';
 const cause = z
   .enum(holdCauses)
   .describe(
-    'safetyValve: too many people left at once; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent; return: another person takes the place of a leaver',
+    'safetyValve: too many people left at once, or a departure that was discarded before or that only a restored backup states; guarded: an administrator of the travel service; neverProvisioned: the identity provider has deleted somebody whom it had never sent',
   );
 
 const answer = z.enum(holdAnswers);

@@ -36,10 +36,11 @@ export const causeTexts = {
 } satisfies Record<HoldCause, CauseText>;
 
 function safetyValveText(valve: Policies['safetyValve']): string {
-  if (!valve) return 'many people left at once; by now the connection has no limit';
+  const others = 'the departure was discarded before or comes from a backup';
+  if (!valve) return `many people left at once, and by now the connection has no limit, or ${others}`;
   const { share, minimum, windowMs } = valve;
   const percent = Math.round(share * 1_000) / 10;
-  return `more people left within ${countText(windowMs / 60_000, 'minute', 'minutes')} than ${minimum} or ${percent} % of the active ones`;
+  return `more people left within ${countText(windowMs / 60_000, 'minute', 'minutes')} than ${minimum} or ${percent} % of the active ones, or ${others}`;
 }
 
 /** Returns the change that the IdP requested for a held person. */

@@ -239,16 +239,15 @@ function addressOfLateCreate({ creating, readAgainAt, trace }: Identity, now: nu
   return isOther ? creating.email : undefined;
 }
 
-/** The findings that say why a change is held. */
-const holdCodes = {
-  safetyValve: ['safetyValve'],
-  guarded: ['privileged', 'ownCredential', 'guarded'],
-  neverProvisioned: ['neverProvisioned'],
-} satisfies Record<HoldCause, string[]>;
+/** Which finding says why a change is held. */
+const isHoldFinding = {
+  safetyValve: ({ code, field }) => field === 'archived' && ['safetyValve', 'restored'].includes(code),
+  guarded: ({ code }) => ['privileged', 'guarded'].includes(code),
+  neverProvisioned: ({ code }) => code === 'neverProvisioned',
+} satisfies Record<HoldCause, (finding: Finding) => boolean>;
 
 function heldBecause({ hold, findings }: Identity): string {
-  const codes: string[] = hold ? holdCodes[hold.cause] : [];
-  return reasonOf(findings, ({ code }) => codes.includes(code)) ?? 'an admin must decide';
+  return (hold && reasonOf(findings, isHoldFinding[hold.cause])) ?? 'an admin must decide';
 }
 
 function refusedBecause({ findings }: Identity): string {

@@ -97,7 +97,8 @@ export function* holdDeparture(
 }
 
 function heldDeparture({ identity }: ReconcileContext): Finding {
-  return isAccessFromBackup(identity) ? findings.restoredDeparture() : findings.heldBySafetyValve();
+  if (isAccessFromBackup(identity)) return findings.restoredDeparture();
+  return identity.origin.statedDeparture?.isRepeated ? findings.heldAgain() : findings.heldBySafetyValve();
 }
 
 function withGuardedFieldsKept(context: ReconcileContext, { draft, fields }: SendableFields): SendableFields {
