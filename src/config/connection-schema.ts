@@ -111,7 +111,7 @@ function choice<const Choices extends readonly [string, ...string[]]>(choices: C
   return z.enum(choices).default(choices[0]);
 }
 
-/** Decisions about existing, leaving and returning people. */
+/** Decisions about people who leave, and about changes in the travel service. */
 export const policiesSchema = z.strictObject({
   deprovision: choice(policyChoices.deprovision).describe(
     'Effect of a SCIM DELETE on the traveler. With "delete", a traveler that the travel API refuses to delete, e.g. after a trip, is archived.',
@@ -166,7 +166,9 @@ export const connectionSchema = z.strictObject({
     .describe(
       'The mode in which a new connection begins: "live" or "shadow" (everything is planned and reported, and nothing is sent). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
     ),
-  policies: policiesSchema.prefault({}).describe('Decisions about existing, leaving and returning people.'),
+  policies: policiesSchema
+    .prefault({})
+    .describe('Decisions about people who leave, and about changes in the travel service.'),
   ...accessSchema.shape,
 });
 

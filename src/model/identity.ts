@@ -26,7 +26,7 @@ export type IdentityState = (typeof identityStates)[number];
 export const holdCauses = [
   /** More people would leave at once than the connection's safety valve allows. */
   'safetyValve',
-  /** The traveler is an administrator of the travel service, or the user whose credential the bridge uses. */
+  /** The traveler administers the travel service by a role that the mapping did not give. */
   'guarded',
   /** The IdP has deleted a person whom it had never written. */
   'neverProvisioned',
@@ -56,7 +56,7 @@ export const holdAnswers = ['approved', 'discarded'] as const;
 
 /**
  * An admin's answer to a hold. It applies to one version only, so a later write of the IdP is held again. A discarded departure
- * stays discarded until the IdP states the departure again (`Origin.departure`).
+ * stays discarded until the IdP states the departure again (`Origin.statedDeparture`).
  */
 export interface Decision {
   cause: HoldCause;
