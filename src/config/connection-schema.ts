@@ -4,6 +4,7 @@ import { faultText } from '../translator/mapping/mapping-faults.ts';
 import {
   allowedAddresses,
   numberInRange,
+  providerUrl,
   share,
   variable,
   variableName,
@@ -132,8 +133,36 @@ export const policiesSchema = z.strictObject({
     ),
 });
 
-/** The limits of the requests of an identity provider. */
+const claimFault = { error: faultText('is no text', 'Copy it from the identity provider.') };
+const claim = z.string(claimFault).trim().min(1, claimFault).max(1_000, claimFault);
+
+const federationFault = {
+  error: faultText(
+    'is no list of workloads',
+    'Write at least one, e.g. [{"issuer": "https://login.microsoftonline.com/<tenant id>/v2.0", "subject": "…", "audience": "api://…"}].',
+  ),
+};
+
+const federation = z
+  .array(
+    z.strictObject({
+      issuer: providerUrl.describe(
+        'The issuer of the assertions, exactly as in their claim "iss" and in <issuer>/.well-known/openid-configuration, which names its keys. For Entra ID "https://login.microsoftonline.com/<tenant id>/v2.0".',
+      ),
+      subject: claim.describe('The workload, exactly as in the claim "sub".'),
+      audience: claim.describe('A text that the claim "aud" must contain.'),
+    }),
+    federationFault,
+  )
+  .min(1, federationFault);
+
+/** Which requests of an identity provider are accepted. */
 export const accessSchema = z.strictObject({
+  federation: federation
+    .optional()
+    .describe(
+      'Workloads of other issuers that get access tokens of this connection at /oauth/token by an assertion in place of a secret (RFC 7523): workload identity federation of Entra ID. Their client_id is the name of the connection. See docs/operations/tokens.md. Default: none.',
+    ),
   requestsPerSecond: numberInRange(1, 10_000, 25)
     .optional()
     .describe(

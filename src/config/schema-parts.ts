@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAddressEntry } from '../http/proxies.ts';
+import { isAddressEntry, isSafeUrl } from '../http/proxies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
 
 /** Makes the schema of a whole number in a range. The message for any other value names the range and an example. */
@@ -41,6 +41,11 @@ export function flag(otherwise: boolean) {
     .boolean({ error: faultText('is neither true nor false', 'Write true or false.') })
     .default(otherwise);
 }
+
+const providerFault = { error: faultText('is no https URL', 'Give e.g. "https://login.example.com".') };
+
+/** The URL of an OpenID provider or of its keys: https, or on this machine. */
+export const providerUrl = z.url({ protocol: /^https?$/, ...providerFault }).refine(isSafeUrl, providerFault);
 
 const addressesFault = faultText(
   'is no list of addresses',

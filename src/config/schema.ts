@@ -3,11 +3,15 @@ import { isSafeUrl } from '../http/proxies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
 import { mappingSchema } from '../translator/mapping/mapping-file.ts';
 import { connectionId, connectionSchema } from './connection-schema.ts';
-import { allowedAddresses, flag, numberInRange, share, variable, wholeNumber } from './schema-parts.ts';
-
-const providerFault = { error: faultText('is no https URL', 'Give e.g. "https://login.example.com".') };
-
-const providerUrl = z.url({ protocol: /^https?$/, ...providerFault }).refine(isSafeUrl, providerFault);
+import {
+  allowedAddresses,
+  flag,
+  numberInRange,
+  providerUrl,
+  share,
+  variable,
+  wholeNumber,
+} from './schema-parts.ts';
 
 const adminAddress = z
   .string()

@@ -41,13 +41,13 @@ export interface ConnectionSettings {
     key: string | undefined;
   };
   policies: Policies;
-  /** The limits of the requests of its identity provider. */
+  /** Which requests of its identity provider are accepted. */
   access: AccessSettings;
   /** The mode in which the connection begins when it is new. */
   mode: ConnectionEntry['mode'];
 }
 
-/** The limits of the requests of an identity provider. */
+/** Which requests of an identity provider are accepted. */
 export type AccessSettings = { [Name in keyof typeof accessSchema.shape]: ConnectionEntry[Name] };
 
 /** The name, in messages, of the mapping of a connection whose settings name no mapping file. */
@@ -353,8 +353,8 @@ function toPolicies({ safetyValve: valve, ...others }: ConnectionEntry['policies
   return { ...others, safetyValve: safetyValve || undefined };
 }
 
-function toAccess({ requestsPerSecond, allowFrom }: ConnectionEntry): AccessSettings {
-  return { requestsPerSecond, allowFrom };
+function toAccess({ federation, requestsPerSecond, allowFrom }: ConnectionEntry): AccessSettings {
+  return { federation, requestsPerSecond, allowFrom };
 }
 
 function readConnectionMapping(

@@ -10,9 +10,10 @@ import {
 } from 'jose';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
 import { type AddressGuard, fetchLimited, getGuarded } from './limited-fetch.ts';
+import { isSafeUrl } from './proxies.ts';
 
 /** Asymmetric algorithms only: a public key must not be usable as an HMAC secret. */
-const algorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+export const signatureAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
 /** Accepted difference between two clocks, in seconds. */
 export const CLOCK_TOLERANCE_S = 60;
@@ -37,14 +38,14 @@ export async function verifyToken(
 ): Promise<VerifiedToken> {
   const { payload, protectedHeader } = await jwtVerify(token, keys, {
     ...expected,
-    algorithms,
+    algorithms: signatureAlgorithms,
     requiredClaims: ['exp', 'sub'],
     clockTolerance: CLOCK_TOLERANCE_S,
     currentDate: new Date(now),
   });
   // A token that is issued in the future was made by a wrong clock, or to outlive its time.
   if (payload.iat !== undefined && !isIssued(payload.iat, now))
-    throw new Error('the token is issued in the future');
+    throw new errors.JWTClaimValidationFailed('the token is issued in the future', payload, 'iat');
   if (isNestedTooDeep(payload)) throw new Error(`the token ${nestedTooDeepText()}`);
   const { typ } = protectedHeader;
   const type =
@@ -61,10 +62,10 @@ export function isIssued(iat: number, now: number): boolean {
   return iat <= now / 1000 + CLOCK_TOLERANCE_S;
 }
 
-/** Returns the `sub` claim of a token without verifying the token; undefined if the token cannot be parsed. */
-export function unverifiedSubject(token: string): string | undefined {
+/** Returns the claims of a token without verifying the token; undefined if the token cannot be parsed. */
+export function unverifiedClaims(token: string): Claims | undefined {
   try {
-    return decodeJwt(token).sub;
+    return decodeJwt(token);
   } catch {
     return undefined;
   }
@@ -82,13 +83,20 @@ export class KeysUnavailable extends Error {
 }
 
 /**
- * Returns the reason for which a verification failed, for the log. Built from the library's error codes, because its messages may
- * quote the token.
+ * Returns the reason for which a verification at a time failed, for the log. Built from the library's error codes, because its messages
+ * may quote the token.
  */
-export function verificationFaultText(error: unknown): string {
+export function verificationFaultText(error: unknown, now: number): string {
   if (error instanceof KeysUnavailable) return 'its keys could not be fetched';
-  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
-    return `its claim ${error.claim} is missing or wrong`;
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
+    const time = Number(['exp', 'nbf', 'iat'].includes(error.claim) ? error.payload[error.claim] : undefined);
+    if (Number.isNaN(time)) return `its claim ${error.claim} is missing or wrong`;
+    return `its claim ${error.claim} is ${time}, and now it is ${Math.floor(now / 1000)}`;
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return `its algorithm is none of ${signatureAlgorithms.join(', ')}`;
+  if (error instanceof errors.JWKSNoMatchingKey) return 'no key of its issuer is the one that it names';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'its signature is wrong';
   return error instanceof errors.JOSEError ? error.code : 'it cannot be verified';
 }
 
@@ -212,13 +220,13 @@ async function readJson(url: string, guard?: AddressGuard): Promise<unknown> {
   return answer.json();
 }
 
-/** Returns the URL of the keys of an OpenID provider (OpenID Connect Discovery 1.0 §4). */
-export async function discoverJwksUri(issuer: string): Promise<string> {
+/** Returns the URL of the keys of an OpenID provider (OpenID Connect Discovery 1.0 §4), which is https, or on this machine. */
+export async function discoverJwksUri(issuer: string, guard?: AddressGuard): Promise<string> {
   const url = `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`;
-  const { issuer: named, jwks_uri: uri } = Object(await readJson(url));
+  const { issuer: named, jwks_uri: uri } = Object(await readJson(url, guard));
   // The document must be that of the provider: "The issuer value returned MUST be identical to the Issuer URL that was
   // used" (OpenID Connect Discovery 1.0 §4.3).
   if (named !== issuer) throw new Error(`${url} is of another issuer`);
-  if (typeof uri !== 'string') throw new Error(`${url} names no jwks_uri`);
+  if (typeof uri !== 'string' || !isSafeUrl(uri)) throw new Error(`${url} names no https URL as jwks_uri`);
   return uri;
 }

@@ -34,20 +34,23 @@ export interface OAuthClients {
   revoke(id: string, now: number): Promise<boolean>;
 }
 
+/** The holder of an access token: a registered client, or a connection and the key of the federation that the settings had for it. */
+export type TokenHolder = { clientId: string } | { connection: string; federation: string };
+
 /** The store of access tokens. It contains only their hashes. */
 export interface AccessTokens {
   /** Stores a token as the last use of its client, and deletes expired ones. */
-  save(token: { hash: string; clientId: string; expiresAt: number }, now: number): Promise<void>;
+  save(token: { hash: string; holder: TokenHolder; expiresAt: number }, now: number): Promise<void>;
   /**
-   * The grant of the token with this hash; undefined if the token is unknown or expired, or if its client was
-   * revoked.
+   * The holder and the grant of the token with this hash; undefined if the token is unknown or expired, or if its client was
+   * revoked. Whether the settings still have a federation, the caller checks.
    */
-  findActive(hash: string, now: number): Promise<{ clientId: string; grant: Grant } | undefined>;
+  findActive(hash: string, now: number): Promise<{ holder: TokenHolder; grant: Grant } | undefined>;
 }
 
 /** The store of used assertions, by which each assertion is accepted only once. */
 export interface UsedAssertions {
-  /** True for the first use. Deletes expired assertions, which are refused as expired anyway. */
+  /** True for the first use by a client, or by a connection with a federation. Deletes expired assertions, which are refused as expired anyway. */
   useOnce(assertion: { clientId: string; key: string; expiresAt: number }, now: number): Promise<boolean>;
 }
 

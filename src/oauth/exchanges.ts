@@ -1,12 +1,18 @@
 import type { Request, RequestHandler } from 'express';
 import { clientAddressOf } from '../http/authentication.ts';
-import { unverifiedSubject } from '../http/jwt.ts';
+import { unverifiedClaims } from '../http/jwt.ts';
 import { type RequestScope, requestScopeOf } from '../http/log.ts';
 import { type ExchangeRecorder, pickHeaders } from '../model/exchange.ts';
 import { parseFormParameters, readClientAuthentication } from './token-endpoint.ts';
 
-/** Records each request to the token endpoint when its response has ended, without any secret, assertion or token. */
-export function recordTokenRequests(recorder: ExchangeRecorder): RequestHandler {
+/**
+ * Records each request to the token endpoint when its response has ended, without any secret, assertion or token. `isConnection` tells the
+ * names of connections, which federated clients have as ids.
+ */
+export function recordTokenRequests(
+  recorder: ExchangeRecorder,
+  isConnection: (id: string) => boolean,
+): RequestHandler {
   const record: RequestScope['onEnd'] = (request, response, { ms, status }) => {
     const { id, notes } = requestScopeOf(response);
     const refused = refusedAnswer(response.locals['refusedTokenRequest']);
@@ -20,7 +26,7 @@ export function recordTokenRequests(recorder: ExchangeRecorder): RequestHandler 
       error: notes.reason ?? refused?.error,
       requestHeaders: pickHeaders(request.headers, ['content-type', 'user-agent']),
       responseHeaders: pickHeaders(response.getHeaders(), ['content-type', 'retry-after']),
-      requestBody: redactedForm(request),
+      requestBody: redactedForm(request, (id) => clientId.test(id) || isConnection(id)),
       responseBody: refused && JSON.stringify(refused),
     });
   };
@@ -38,17 +44,20 @@ function refusedAnswer(answer: unknown): { error: string; error_description: str
 
 const grantTypes = ['client_credentials', 'password', 'authorization_code', 'refresh_token'];
 
-/** Ids of clients are UUIDs. Whatever else a client sends as its id may be its secret in the wrong field. */
+/** Ids of registered clients are UUIDs. Whatever else a client sends as its id may be its secret in the wrong field. */
 const clientId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns the parameters that tell how a client tried to authenticate, as JSON. */
-function redactedForm({ body, headers: { authorization } }: Request): string {
+function redactedForm(
+  { body, headers: { authorization } }: Request,
+  isClientId: (id: string) => boolean,
+): string {
   const form = parseOrEmpty(typeof body === 'string' ? body : '');
   const kept = (value: string | undefined, isHarmless: (value: string) => boolean) =>
     value === undefined || isHarmless(value) ? value : '*';
   return JSON.stringify({
     grant_type: kept(form.get('grant_type'), (type) => grantTypes.includes(type)),
-    client_id: kept(claimedClient(authorization, form), (id) => clientId.test(id)),
+    client_id: kept(claimedClient(authorization, form), isClientId),
     client_secret: kept(form.get('client_secret'), () => false),
     client_assertion: kept(form.get('client_assertion'), () => false),
   });
@@ -66,7 +75,9 @@ function parseOrEmpty(body: string): Map<string, string> {
 function claimedClient(authorization: string | undefined, form: Map<string, string>): string | undefined {
   try {
     const claim = readClientAuthentication(authorization, form);
-    return claim.clientId ?? (claim.kind === 'assertion' ? unverifiedSubject(claim.assertion) : undefined);
+    return (
+      claim.clientId ?? (claim.kind === 'assertion' ? unverifiedClaims(claim.assertion)?.sub : undefined)
+    );
   } catch {
     return form.get('client_id');
   }

@@ -9,33 +9,29 @@ import {
   TOO_MANY_FAILURES,
 } from '../http/authentication.ts';
 import { ADDRESS_NOT_ALLOWED, type ConnectionLimits } from '../http/connection-limits.ts';
-import {
-  CLOCK_TOLERANCE_S,
-  type KeyResolver,
-  KeysUnavailable,
-  localKeyResolver,
-  remoteKeyResolver,
-  unverifiedSubject,
-  verificationFaultText,
-  verifyToken,
-} from '../http/jwt.ts';
-import type { AddressGuard } from '../http/limited-fetch.ts';
+import { KeysUnavailable, unverifiedClaims, verificationFaultText } from '../http/jwt.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import { RETRY_AFTER_S, StoreUnavailable } from '../model/unavailable.ts';
-import type { AccessTokens, Grant, OAuthClients, Proof, UsedAssertions } from './clients.ts';
+import {
+  type AssertionDeps,
+  AssertionRefused,
+  type CheckAssertion,
+  createAssertionCheck,
+} from './assertions.ts';
+import type { AccessTokens, Grant, OAuthClients, TokenHolder } from './clients.ts';
+import {
+  type AuthenticateFederated,
+  type FederationDeps,
+  federatedAuthentication,
+  federationKey,
+} from './federation.ts';
 
 /** Dependencies of the token endpoint. */
-export interface TokenEndpointDeps {
+export interface TokenEndpointDeps extends AssertionDeps, FederationDeps {
   clients: OAuthClients;
   tokens: AccessTokens;
-  assertions: UsedAssertions;
   /** False if the connection or the admin of the grant no longer exists. */
   doesGrantTargetExist(grant: Grant): Promise<boolean>;
-  /** The public URL of this endpoint, which assertions must name as their audience. */
-  audience: string;
-  /** Admins give the URLs of keys, which must not lead into the network of the service. */
-  guard: AddressGuard;
-  now(): number;
   log: { warn(fields: object, message: string): void };
   /**
    * Counts failures by address alone, because a client can use any client id. Requests with valid credentials are never
@@ -52,7 +48,10 @@ const FORM = 'application/x-www-form-urlencoded';
 
 /** Issues access tokens for client credentials (RFC 6749 §4.4). Mounted at /oauth/token of an `httpApp`. */
 export function tokenEndpoint(deps: TokenEndpointDeps): Router {
-  const checkAssertion = createAssertionCheck(deps);
+  const checks = {
+    checkOwn: createAssertionCheck(deps),
+    authenticateFederated: federatedAuthentication(deps),
+  };
   const issue: RequestHandler = async (request, response) => {
     if (request.is(FORM) !== FORM) throw new OAuthError('invalid_request', `The body must be ${FORM}.`);
     const form = parseFormParameters(String(request.body));
@@ -60,7 +59,7 @@ export function tokenEndpoint(deps: TokenEndpointDeps): Router {
     const client = await authenticateClient(
       deps,
       { authorization: request.headers.authorization, form },
-      checkAssertion,
+      checks,
     )
       // A wrong grant type is reported before failed authentication.
       .catch((error: unknown) => Promise.reject(fault ?? error));
@@ -127,32 +126,62 @@ function grantTypeError(type: string | undefined): OAuthError | undefined {
 interface AuthenticatedClient {
   id: string;
   grant: Grant;
+  holder: TokenHolder;
+}
+
+interface AssertionChecks {
+  checkOwn: CheckAssertion;
+  authenticateFederated: AuthenticateFederated;
 }
 
 /** Authenticates the client of a request; throws if that fails. */
 async function authenticateClient(
-  { clients }: TokenEndpointDeps,
+  deps: TokenEndpointDeps,
   { authorization, form }: { authorization: string | undefined; form: Map<string, string> },
-  check: CheckAssertion,
+  checks: AssertionChecks,
 ): Promise<AuthenticatedClient> {
   const authentication = readClientAuthentication(authorization, form);
-  if (authentication.kind === 'secret') {
-    const client = await findClient(clients, authentication.clientId);
-    if (!client) throw invalidClient(unknownClient);
-    if (
-      client.proof.kind !== 'secret' ||
-      !equalsInConstantTime(client.proof.hash, hashSecret(authentication.secret))
-    )
-      throw invalidClient({ reason: `wrong secret of ${credentialName(client.id)}` });
-    return client;
+  if (authentication.kind === 'assertion')
+    return authenticateByAssertion(deps, authentication, checks).catch((error: unknown) => {
+      throw toRefusal(error, deps);
+    });
+  const client = await findClient(deps.clients, authentication.clientId);
+  if (!client) throw invalidClient(unknownClient);
+  if (
+    client.proof.kind !== 'secret' ||
+    !equalsInConstantTime(client.proof.hash, hashSecret(authentication.secret))
+  )
+    throw invalidClient({ reason: `wrong secret of ${credentialName(client.id)}` });
+  return { ...client, holder: { clientId: client.id } };
+}
+
+async function authenticateByAssertion(
+  { clients }: TokenEndpointDeps,
+  { clientId, assertion }: { clientId: string | undefined; assertion: string },
+  { checkOwn, authenticateFederated }: AssertionChecks,
+): Promise<AuthenticatedClient> {
+  const federated = await authenticateFederated(assertion, clientId);
+  if (federated) {
+    const { connection } = federated;
+    const holder = { connection, federation: federationKey(federated.federation) };
+    return { id: connection, grant: { kind: 'scim', connection }, holder };
   }
-  const claimed = unverifiedSubject(authentication.assertion);
+  const claimed = unverifiedClaims(assertion)?.sub;
   // "The client_id … MUST identify the same client as is identified by the client assertion" (RFC 7521 §4.2).
-  const isSelf = claimed !== undefined && (authentication.clientId ?? claimed) === claimed;
+  const isSelf = claimed !== undefined && (clientId ?? claimed) === claimed;
   const client = isSelf ? await findClient(clients, claimed) : undefined;
   if (!client) throw invalidClient(unknownClient);
-  await check(client, authentication.assertion);
-  return client;
+  await checkOwn(client, assertion);
+  return { ...client, holder: { clientId: client.id } };
+}
+
+/** Converts the errors of assertions. An error without a cause repeats a failure that was logged some seconds ago. */
+function toRefusal(error: unknown, { log, now }: TokenEndpointDeps): unknown {
+  if (error instanceof AssertionRefused)
+    return invalidClient({ reason: `assertion refused: ${error.message}` }, error);
+  if (!(error instanceof KeysUnavailable)) return error;
+  if (error.cause) log.warn({ err: error }, 'the public keys of an OAuth client could not be fetched');
+  return invalidClient({ reason: `assertion refused: ${verificationFaultText(error, now())}` }, error);
 }
 
 const unknownClient = { reason: 'unknown or revoked client' };
@@ -168,13 +197,13 @@ function equalsInConstantTime(one: string, other: string): boolean {
 
 async function issueToken(
   { tokens, doesGrantTargetExist, now }: TokenEndpointDeps,
-  { id, grant }: AuthenticatedClient,
+  { holder, grant }: AuthenticatedClient,
 ): Promise<object> {
   if (!(await doesGrantTargetExist(grant)))
     throw new OAuthError('unauthorized_client', 'What this client was registered for is not there any more.');
   const token = newSecret('access');
   const at = now();
-  await tokens.save({ hash: hashSecret(token), clientId: id, expiresAt: at + LIFETIME_S * 1000 }, at);
+  await tokens.save({ hash: hashSecret(token), holder, expiresAt: at + LIFETIME_S * 1000 }, at);
   // The response always contains the scope, because the granted scope does not depend on the requested one (RFC 6749
   // §3.3).
   return { access_token: token, token_type: 'Bearer', expires_in: LIFETIME_S, scope: grant.kind };
@@ -285,62 +314,6 @@ function readAssertion(
       refusal: { reason: 'malformed credential' },
     });
   return { kind: 'assertion', clientId, assertion };
-}
-
-/** Dependencies of the checks of assertions. */
-export type AssertionDeps = Pick<TokenEndpointDeps, 'assertions' | 'audience' | 'guard' | 'now' | 'log'>;
-
-/**
- * Checks a client's assertion (RFC 7523 §3). Throws invalid_client unless the client signed it for this endpoint, it
- * is valid now, and it was not used before.
- */
-export type CheckAssertion = (client: { id: string; proof: Proof }, assertion: string) => Promise<void>;
-
-/**
- * The claim `exp` is required ("The JWT MUST contain an exp claim"). An assertion that is valid for more than a day is
- * refused as "unreasonably far in the future".
- */
-const MAX_LIFETIME_S = 24 * 60 * 60;
-
-/** Returns the function that checks assertions. It caches keys that are read from a URL. */
-export function createAssertionCheck({
-  assertions,
-  audience,
-  guard,
-  now,
-  log,
-}: AssertionDeps): CheckAssertion {
-  const remote = new Map<string, KeyResolver>();
-  const keysOf = (proof: Proof): KeyResolver => {
-    if (proof.kind === 'secret') throw invalidClient({ reason: 'the client has a secret, not keys' });
-    if (proof.kind === 'jwks') return localKeyResolver(proof.jwks);
-    const known = remote.get(proof.uri) ?? remoteKeyResolver(async () => proof.uri, now, guard);
-    remote.set(proof.uri, known);
-    return known;
-  };
-  return async (client, assertion) => {
-    const expected = { issuer: client.id, subject: client.id, audience, now: now() };
-    const verified = verifyToken(assertion, keysOf(client.proof), expected);
-    const { claims } = await verified.catch((error: unknown) => {
-      // An error without a cause repeats a failure that was logged some seconds ago, so do not log it again.
-      if (error instanceof KeysUnavailable && error.cause)
-        log.warn(
-          { err: error, client: client.id },
-          'the public keys of an OAuth client could not be fetched',
-        );
-      throw refusedAssertion(verificationFaultText(error), error);
-    });
-    const { exp = 0, jti } = claims;
-    if (exp > now() / 1000 + MAX_LIFETIME_S) throw refusedAssertion('it ends more than a day ahead');
-    // One assertion may have several valid signatures, so only the signed input identifies it.
-    const key = jti === undefined ? `input ${assertion.split('.', 2).join('.')}` : `jti ${jti}`;
-    const use = { clientId: client.id, key: hashSecret(key), expiresAt: (exp + CLOCK_TOLERANCE_S) * 1000 };
-    if (!(await assertions.useOnce(use, now()))) throw refusedAssertion('it was used before');
-  };
-}
-
-function refusedAssertion(problem: string, cause?: unknown): OAuthError {
-  return invalidClient({ reason: `assertion refused: ${problem}` }, cause);
 }
 
 /** The error codes of a token endpoint (RFC 6749 §5.2; the last two from §4.1.2.1) with their statuses. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import type { Settings } from '../config/settings.ts';
+import type { ConnectionSettings, Settings } from '../config/settings.ts';
 import { resolveName } from '../http/address-guard.ts';
 import {
   createFailureLimit,
@@ -13,6 +13,7 @@ import {
 import type { ConnectionLimits } from '../http/connection-limits.ts';
 import type { ExchangeRecorder } from '../model/exchange.ts';
 import { recordTokenRequests } from '../oauth/exchanges.ts';
+import { federationKey } from '../oauth/federation.ts';
 import { tokenEndpoint } from '../oauth/token-endpoint.ts';
 import type { Access } from '../scim/app.ts';
 import {
@@ -25,6 +26,9 @@ import {
 import type { Database } from '../store/sql/database.ts';
 import type { EmbeddedTravel } from './embedded.ts';
 
+/** The connections that are served now, with what their settings say about access. */
+export type ServedAccess = () => readonly Pick<ConnectionSettings, 'id' | 'source' | 'access'>[];
+
 interface AccessDeps {
   settings: Settings;
   database: Database;
@@ -32,7 +36,8 @@ interface AccessDeps {
   embedded: EmbeddedTravel | undefined;
   log: Logger;
   limit: FailureLimit;
-  isServed(connection: string): boolean;
+  /** The connections that are served now. */
+  served: ServedAccess;
   limits: ConnectionLimits;
   /** The log of exchanges; undefined disables it. */
   recorder: ExchangeRecorder | undefined;
@@ -52,9 +57,10 @@ export function refusalDeps(
     explain: async (token) => {
       const known = await findState(hashSecret(token), Date.now());
       if (!known) return { reason: 'unknown credential' };
-      const { credential, state, opens } = known;
+      const { credential, state, opens, isFederated } = known;
       if (state !== 'active') return { reason: `${state} credential`, credential };
       if (opens !== service) return { reason: 'credential of another service', credential };
+      if (isFederated) return { reason: 'its federation is not in the settings', credential };
       // Only a refused SCIM credential reaches this point, because the travel service checks its own users first.
       return { reason: 'its connection is not in the settings', credential };
     },
@@ -68,7 +74,7 @@ export function refusalDeps(
  */
 export function scimAuthenticator(
   { settings, database, tokens, log }: Pick<AccessDeps, 'settings' | 'database' | 'tokens' | 'log'>,
-  isServed: (connection: string) => boolean,
+  served: ServedAccess,
 ): (token: string) => Promise<Access | undefined> {
   const fromEnvironment = new Map(
     settings.connections.flatMap(({ id, scimToken }) =>
@@ -80,7 +86,12 @@ export function scimAuthenticator(
   const findAccessToken = async (hash: string) => {
     const found = await accessTokens.findActive(hash, Date.now());
     if (found?.grant.kind !== 'scim') return undefined;
-    return { connection: found.grant.connection, credential: `oauth:${found.clientId}` };
+    const { connection } = found.grant;
+    const { holder } = found;
+    if ('clientId' in holder) return { connection, credential: `oauth:${holder.clientId}` };
+    const trusted = served().find(({ id }) => id === connection)?.access.federation ?? [];
+    const isTrusted = trusted.some((one) => federationKey(one) === holder.federation);
+    return isTrusted ? { connection, credential: `oauth:${connection}` } : undefined;
   };
   const findStoredToken = async (hash: string) => {
     const now = Date.now();
@@ -93,8 +104,12 @@ export function scimAuthenticator(
     const hash = hashSecret(token);
     const access =
       fromEnvironment.get(hash) ?? (await findStoredToken(hash)) ?? (await findAccessToken(hash));
-    return access && isServed(access.connection) ? access : undefined;
+    return access && isServed(served, access.connection) ? access : undefined;
   };
+}
+
+function isServed(served: ServedAccess, connection: string): boolean {
+  return served().some(({ id }) => id === connection);
 }
 
 /** The last use of a token is written at most once per interval, in milliseconds. */
@@ -117,7 +132,7 @@ function useRecorder(tokens: ScimTokens, log: Logger): (id: string, now: number)
  * settings, not with the Host header, which the client controls.
  */
 export function oauthRoutes(
-  { settings, database, log, embedded, limit, limits, isServed, recorder }: AccessDeps,
+  { settings, database, log, embedded, limit, limits, served, recorder }: AccessDeps,
   address: string,
 ): RequestHandler[] {
   const endpoint = tokenEndpoint({
@@ -126,8 +141,14 @@ export function oauthRoutes(
     assertions: usedAssertions(database),
     doesGrantTargetExist: async (grant) =>
       grant.kind === 'scim'
-        ? isServed(grant.connection)
+        ? isServed(served, grant.connection)
         : ((await embedded?.isActiveAdmin(grant.userId)) ?? false),
+    federated: () =>
+      served().map(({ id, source, access: { federation = [] } }) => ({
+        ...{ connection: id, federation },
+        // An admin of the page has chosen the issuers, as the URLs of public keys.
+        isGuarded: source === 'database',
+      })),
     audience: `${address}/oauth/token`,
     guard: { resolve: resolveName, allowPrivate: settings.oauthClients.allowPrivate },
     now: Date.now,
@@ -136,7 +157,7 @@ export function oauthRoutes(
     isAllowedFrom: limits.isAllowedFrom,
   });
   if (!recorder) return [endpoint];
-  return [recordTokenRequests(recorder), endpoint];
+  return [recordTokenRequests(recorder, (id) => isServed(served, id)), endpoint];
 }
 
 /** Creates the first token of the default connection, unless it has one or the environment gives one. */

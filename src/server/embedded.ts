@@ -164,7 +164,7 @@ function accessTokenAuthenticator(database: Database): Authenticator {
   const access = oauthAccessTokens(database);
   return async (token) => {
     const found = await access.findActive(hashSecret(token), Date.now());
-    if (found?.grant.kind !== 'travel') return undefined;
-    return { userId: found.grant.userId, credential: `oauth:${found.clientId}` };
+    if (found?.grant.kind !== 'travel' || !('clientId' in found.holder)) return undefined;
+    return { userId: found.grant.userId, credential: `oauth:${found.holder.clientId}` };
   };
 }

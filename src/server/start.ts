@@ -23,6 +23,7 @@ import { exchangeReader } from '../log/search.ts';
 import type { Identity } from '../model/identity.ts';
 import type { Runtime } from '../model/runtime-ports.ts';
 import type { TravelFailure } from '../model/travel-ports.ts';
+import { METADATA_PATH, serverMetadata } from '../oauth/metadata.ts';
 import type { StoredConnections } from '../operations/deps.ts';
 import type { Background } from '../provisioning/background.ts';
 import { acknowledgementOf } from '../provisioning/conditions/facts.ts';
@@ -202,17 +203,13 @@ function scimParts(
   { connections, provisioning: { users, groups, roles }, url }: OpenProvisioning & Pick<Servers, 'url'>,
 ): ScimDeps {
   const { settings, refusals, recorder, http } = deps;
-  const authenticate = scimAuthenticator(deps, (id) => isServed(connections, id));
+  const authenticate = scimAuthenticator(deps, () => connections.map(({ settings }) => settings));
   const publicUrl = () => chosenUrl(settings) ?? url;
   return {
     ...{ users, groups, roles, authenticate, publicUrl, recorder },
     refusals: refusals.scim,
     now: http.now,
   };
-}
-
-function isServed(connections: OpenConnection[], id: string): boolean {
-  return connections.some(({ connection }) => connection.id === id);
 }
 
 /** PUBLIC_URL without a slash at the end. */
@@ -239,12 +236,12 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
   const isTrusted = addressPredicate(settings.trustedProxies);
   const [transportOf, originOf] = [transportReader(isTrusted, isLoopback), originReader(isTrusted)];
   const publicUrl = (request: Request) => chosenUrl(settings) ?? originOf(request) ?? url;
-  const accessOf = (id: string) => connections.find(({ settings }) => settings.id === id)?.settings.access;
-  const limits = connectionLimits(accessOf, http.now);
-  const served = embedded
+  const served = () => connections.map((connection) => connection.settings);
+  const limits = connectionLimits((id) => served().find((one) => one.id === id)?.access, http.now);
+  const description = embedded
     ? 'SCIM 2.0 is at /scim/v2, the admin page at /admin, the travel service at /api, its description at /api/docs.'
     : 'SCIM 2.0 is at /scim/v2, the admin page at /admin.';
-  return httpApp({ ...http, messageClasses: server.messageClasses, served }, (app) => {
+  return httpApp({ ...http, messageClasses: server.messageClasses, served: description }, (app) => {
     app.use(enforceHttps({ transportOf, refuse: refusePlainHttp, isRequired: settings.requireHttps }));
     // The most frequent paths come first.
     // Entra ID sends paths in other cases; every other path is matched in one case.
@@ -264,13 +261,9 @@ function createApp(deps: ServerDeps, { scim, documents, ...parts }: AppParts): E
     app.use('/admin', adminRoutes(shared));
     app.get('/', (_request, response) => response.redirect('/admin'));
     if (documents !== undefined) app.use('/docs', documentPages(documents));
-    app.use(
-      '/oauth/token',
-      oauthRoutes(
-        { ...deps, isServed: (id) => isServed(connections, id), limit: refusals.limit, limits },
-        chosenUrl(settings) ?? url,
-      ),
-    );
+    const issuer = chosenUrl(settings) ?? url;
+    app.use('/oauth/token', oauthRoutes({ ...deps, served, limit: refusals.limit, limits }, issuer));
+    app.use(METADATA_PATH, serverMetadata(issuer, embedded ? ['scim', 'travel'] : ['scim']));
     app.use(healthRoutes(health), metricsRoutes(http.metrics, { now: http.now, wait }));
   });
 }

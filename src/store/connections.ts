@@ -183,12 +183,12 @@ async function deleteInBatches(
 }
 
 /**
- * Goes first, so that no IdP writes to the connection meanwhile. Foreign keys delete the access tokens and
- * assertions of the OAuth clients.
+ * Goes first, so that no IdP writes to the connection meanwhile. A foreign key deletes the access tokens of the OAuth clients.
  */
 async function deleteConnectionCredentials(tx: Kysely<Tables>, scope: Scope): Promise<void> {
   await tx.deleteFrom('token').where(inScope(scope)).execute();
   await tx.deleteFrom('oauth_client').where(inScope(scope)).execute();
+  await tx.deleteFrom('oauth_token').where(inScope(scope)).execute();
 }
 
 /** Each batch goes on after the one before: no index has the exchanges of a connection. */

@@ -649,7 +649,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key',
       { files: one({ polices: {} }) },
-      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, policies, requestsPerSecond, allowFrom.',
+      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, policies, federation, requestsPerSecond, allowFrom.',
     ],
     [
       'a misspelled key below',
@@ -700,6 +700,37 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       'a limit of no request',
       { files: { 'settings.json': { connections: { default: { requestsPerSecond: 0 } } } } },
       'settings.json connections.default.requestsPerSecond: is no whole number from 1 to 10000. Write one, e.g. 25.',
+    ],
+    [
+      'an issuer over plain HTTP',
+      {
+        files: {
+          'settings.json': {
+            connections: {
+              default: { federation: [{ issuer: 'http://idp.example', subject: 's', audience: 'a' }] },
+            },
+          },
+        },
+      },
+      'settings.json connections.default.federation[0].issuer: is no https URL. Give e.g. "https://login.example.com".',
+    ],
+    [
+      'a workload without a subject',
+      {
+        files: {
+          'settings.json': {
+            connections: {
+              default: { federation: [{ issuer: 'https://idp.example', subject: ' ', audience: 'a' }] },
+            },
+          },
+        },
+      },
+      'settings.json connections.default.federation[0].subject: is no text. Copy it from the identity provider.',
+    ],
+    [
+      'a list without a workload',
+      { files: { 'settings.json': { connections: { default: { federation: [] } } } } },
+      'settings.json connections.default.federation: is no list of workloads. Write at least one, e.g. [{"issuer": "https://login.microsoftonline.com/<tenant id>/v2.0", "subject": "…", "audience": "api://…"}].',
     ],
     [
       'an address that is a name',

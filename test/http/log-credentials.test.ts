@@ -49,7 +49,11 @@ beforeAll(async () => {
   for (const [id, userId] of Object.entries({ k1: active, k2: active, k3: manager }))
     await apiKeys(database).add({ id, name: id, hash: hashSecret(`${id}-text`), userId, createdAt: 1 });
   await apiKeys(database).revoke('k2', Date.now());
-  const ended = { hash: hashSecret('ended-text'), clientId: clients.scim.id, expiresAt: Date.now() - 1_000 };
+  const ended = {
+    hash: hashSecret('ended-text'),
+    holder: { clientId: clients.scim.id },
+    expiresAt: Date.now() - 1_000,
+  };
   await oauthAccessTokens(database).save(ended, Date.now() - DAY_MS);
 });
 afterAll(async () => {

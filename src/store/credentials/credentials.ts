@@ -5,6 +5,7 @@ import type {
   OAuthClient,
   OAuthClients,
   Proof,
+  TokenHolder,
   UsedAssertions,
 } from '../../oauth/clients.ts';
 import type { ApiKey, ApiKeys } from '../../travel/ports.ts';
@@ -275,20 +276,21 @@ function toProof({ secret_hash, jwks, jwks_uri }: OAuthClientRow): Proof {
  * Returns the access token store of a database. Writes are not synced at once: a client whose token is lost in a
  * power failure requests another one.
  */
-export function oauthAccessTokens({ db, transaction }: Database): AccessTokens {
+export function oauthAccessTokens({ db, scopeOf, transaction }: Database): AccessTokens {
   return {
-    save: ({ hash, clientId, expiresAt }, now) =>
+    save: ({ hash, expiresAt, holder }, now) =>
       transaction(
         async (tx) => {
           await tx.deleteFrom('oauth_token').where('expires_at', '<=', now).execute();
           await tx
             .insertInto('oauth_token')
-            .values({ hash, client_id: clientId, expires_at: expiresAt })
+            .values({ hash, ...holderColumns(holder, scopeOf), expires_at: expiresAt })
             .execute();
+          if (!('clientId' in holder)) return;
           await tx
             .updateTable('oauth_client')
             .set({ last_used_at: now })
-            .where('id', '=', clientId)
+            .where('id', '=', holder.clientId)
             .execute();
         },
         { durable: false },
@@ -296,16 +298,27 @@ export function oauthAccessTokens({ db, transaction }: Database): AccessTokens {
 
     findActive: async (hash, now) => {
       const [row] = (await accessTokenByHash(db, { hash, now })).rows;
-      return row && { clientId: row.client_id, grant: toGrant(row) };
+      if (!row) return undefined;
+      const { client_id: clientId, federated, federation } = row;
+      const holder =
+        clientId === null ? { connection: federated ?? '', federation: federation ?? '' } : { clientId };
+      return { holder, grant: toGrant({ ...row, connection_id: row.connection_id ?? federated }) };
     },
   };
+}
+
+function holderColumns(holder: TokenHolder, scopeOf: Database['scopeOf']) {
+  return 'clientId' in holder
+    ? { client_id: holder.clientId, account: null, connection_id: null, federation: null }
+    : { client_id: null, ...scopeColumns(scopeOf(holder.connection)), federation: holder.federation };
 }
 
 const accessTokenByHash = compiledQuery((db, { hash, now }: { hash: string; now: number }) =>
   db
     .selectFrom('oauth_token as token')
-    .innerJoin('oauth_client as client', 'client.id', 'token.client_id')
-    .select(['token.client_id', 'client.connection_id', 'client.user_id'])
+    .leftJoin('oauth_client as client', 'client.id', 'token.client_id')
+    .select(['token.client_id', 'token.connection_id as federated', 'token.federation'])
+    .select(['client.connection_id', 'client.user_id'])
     .where('token.hash', '=', hash)
     .where('token.expires_at', '>', now)
     .where('client.revoked_at', 'is', null),
@@ -345,6 +358,8 @@ export interface CredentialState {
   credential: string;
   opens: 'scim' | 'travel';
   state: 'active' | 'expired' | 'revoked';
+  /** True for an access token that was given for a federation of the settings. */
+  isFederated?: boolean;
 }
 
 /**
@@ -371,12 +386,15 @@ export function credentialStateLookup({
     if (key) return { credential: `apiKey:${key.id}`, opens: 'travel', state: times(key) };
     const access = await db
       .selectFrom('oauth_token as access')
-      .innerJoin('oauth_client as client', 'client.id', 'access.client_id')
-      .select(['client.id', 'client.connection_id', 'client.revoked_at', 'access.expires_at'])
+      .leftJoin('oauth_client as client', 'client.id', 'access.client_id')
+      .select(['client.id', 'client.connection_id', 'client.revoked_at'])
+      .select(['access.connection_id as federated', 'access.expires_at'])
       .where('access.hash', '=', hash)
       .executeTakeFirst();
     if (!access) return undefined;
-    const opens = access.connection_id === null ? 'travel' : 'scim';
-    return { credential: `oauth:${access.id}`, opens, state: times(access) };
+    const { id, connection_id, federated } = access;
+    const opens = (connection_id ?? federated) === null ? 'travel' : 'scim';
+    const isFederated = federated !== null;
+    return { credential: `oauth:${id ?? federated}`, opens, state: times(access), isFederated };
   };
 }

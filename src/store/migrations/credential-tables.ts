@@ -65,28 +65,35 @@ export const credentialTables = {
       user: 'user_type, user_id',
     },
   },
-  /** An access token, of which only the hash is stored. */
+  /** An access token, of which only the hash is stored. It has a client, or a connection with the federation that it was given for. */
   oauth_token: {
     columns: {
       hash: 'ordered text',
-      client_id: 'ordered text',
+      client_id: 'ordered text?',
+      account: 'ordered text?',
+      connection_id: 'ordered text?',
+      federation: 'text?',
       expires_at: 'bigint',
     },
-    constraints: ['primary key (hash)', ofClient],
+    constraints: ['primary key (hash)', ofClient, ofConnection],
     indexes: {
-      // The tokens of a deleted client, and those that have expired.
+      // The tokens of a deleted client or connection, and those that have expired.
       client: 'client_id',
+      connection: SCOPE,
       expiry: 'expires_at',
     },
   },
-  /** An assertion that was used. `used` is a hash that distinguishes it from other assertions of its client. */
+  /**
+   * An assertion that was used. `used` is a hash that distinguishes it from other assertions of its client, which may be a connection with
+   * a federation.
+   */
   oauth_assertion: {
     columns: {
       client_id: 'ordered text',
       used: 'ordered text',
       expires_at: 'bigint',
     },
-    constraints: ['primary key (client_id, used)', ofClient],
+    constraints: ['primary key (client_id, used)'],
     indexes: {
       expiry: 'expires_at',
     },

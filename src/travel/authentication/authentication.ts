@@ -185,7 +185,7 @@ export function openidAuthenticator({ reader, now, log, ...provider }: OpenidDep
     try {
       return await verifyToken(token, keys, { issuer, audience, now: now() });
     } catch (error) {
-      onRefused(`OpenID token: ${verificationFaultText(error)}`);
+      onRefused(`OpenID token: ${verificationFaultText(error, now())}`);
       // An error without a cause repeats one that was logged seconds ago. Refused tokens are not logged here: only
       // their sender can mend them.
       if (error instanceof KeysUnavailable && error.cause)

@@ -88,7 +88,12 @@ export function describeConnections(open: OpenDatabase): void {
     await scimTokens(database).create({ ...token, id: '2', hash: 'h2', connection: 'entra' });
     const client = { name: 'n', proof: { kind: 'secret', hash: 's' }, createdAt: NOW } as const;
     await oauthClients(database).add({ ...client, id: 'c1', grant: { kind: 'scim', connection: 'okta' } });
-    await oauthAccessTokens(database).save({ hash: 'a1', clientId: 'c1', expiresAt: NOW + 9 }, NOW);
+    await oauthAccessTokens(database).save(
+      { hash: 'a1', holder: { clientId: 'c1' }, expiresAt: NOW + 9 },
+      NOW,
+    );
+    const federated = { connection: 'okta', federation: 'f' };
+    await oauthAccessTokens(database).save({ hash: 'a2', holder: federated, expiresAt: NOW + 9 }, NOW);
     return one;
   }
 
@@ -213,7 +218,9 @@ export function describeConnections(open: OpenDatabase): void {
       expect(await references.findReferrers('okta', 'bob', [])).toEqual(['ada']);
       expect((await groups.groupsOf('okta', ['ada'])).get('ada')).toMatchObject([{ value: 'g' }]);
       expect(await scimTokens(database).findActive('h1', NOW)).toMatchObject({ connection: 'okta' });
-      expect(await oauthAccessTokens(database).findActive('a1', NOW)).toMatchObject({ clientId: 'c1' });
+      expect(await oauthAccessTokens(database).findActive('a1', NOW)).toMatchObject({
+        holder: { clientId: 'c1' },
+      });
     });
 
     it('that are deleted can be created again, empty', async () => {

@@ -111,8 +111,8 @@ export function describeCredentials(open: OpenDatabase): void {
       const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
       await clients.add(travel);
-      await tokens.save({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW + 1);
-      await tokens.save({ hash: 't2', clientId: 'c1', expiresAt: NOW + 10 }, NOW + 2);
+      await tokens.save({ hash: 't1', holder: { clientId: 'c1' }, expiresAt: NOW + 10 }, NOW + 1);
+      await tokens.save({ hash: 't2', holder: { clientId: 'c1' }, expiresAt: NOW + 10 }, NOW + 2);
       const uses = (await clients.list()).map(({ id, lastUsedAt }) => [id, lastUsedAt]);
       expect(uses).toEqual([
         ['c1', NOW + 2],
@@ -123,7 +123,7 @@ export function describeCredentials(open: OpenDatabase): void {
     it('is invalid once it is revoked, and so are its tokens', async () => {
       const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
-      await tokens.save({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
+      await tokens.save({ hash: 't1', holder: { clientId: 'c1' }, expiresAt: NOW + 10 }, NOW);
       expect(await clients.revoke('c1', NOW)).toBe(true);
       expect(await clients.revoke('c1', NOW)).toBe(false);
       expect(await clients.revoke('c9', NOW)).toBe(false);
@@ -135,7 +135,7 @@ export function describeCredentials(open: OpenDatabase): void {
     it('is deleted with its user, together with its tokens', async () => {
       const { clients, tokens, assertions, deleteUser } = await credentialFixture();
       await clients.add(travel);
-      await tokens.save({ hash: 't1', clientId: 'c2', expiresAt: NOW + 10 }, NOW);
+      await tokens.save({ hash: 't1', holder: { clientId: 'c2' }, expiresAt: NOW + 10 }, NOW);
       await assertions.useOnce({ clientId: 'c2', key: 'k', expiresAt: NOW + 10 }, NOW);
       await deleteUser('u');
       expect(await clients.list()).toEqual([]);
@@ -154,16 +154,31 @@ export function describeCredentials(open: OpenDatabase): void {
       const { clients, tokens } = await credentialFixture();
       await clients.add(scim);
       await clients.add(travel);
-      await tokens.save({ hash: 't1', clientId: 'c1', expiresAt: NOW + 10 }, NOW);
-      await tokens.save({ hash: 't2', clientId: 'c2', expiresAt: NOW + 20 }, NOW);
-      expect(await tokens.findActive('t1', NOW + 9)).toEqual({ clientId: 'c1', grant: scim.grant });
+      await tokens.save({ hash: 't1', holder: { clientId: 'c1' }, expiresAt: NOW + 10 }, NOW);
+      await tokens.save({ hash: 't2', holder: { clientId: 'c2' }, expiresAt: NOW + 20 }, NOW);
+      expect(await tokens.findActive('t1', NOW + 9)).toEqual({
+        holder: { clientId: 'c1' },
+        grant: scim.grant,
+      });
       expect(await tokens.findActive('t1', NOW + 10)).toBeUndefined();
-      expect(await tokens.findActive('t2', NOW + 19)).toEqual({ clientId: 'c2', grant: travel.grant });
+      expect(await tokens.findActive('t2', NOW + 19)).toEqual({
+        holder: { clientId: 'c2' },
+        grant: travel.grant,
+      });
       expect(await tokens.findActive('t3', NOW)).toBeUndefined();
       // Saving another token deletes expired ones: at an earlier time, too, the first is no longer found.
-      await tokens.save({ hash: 't3', clientId: 'c1', expiresAt: NOW + 30 }, NOW + 15);
+      await tokens.save({ hash: 't3', holder: { clientId: 'c1' }, expiresAt: NOW + 30 }, NOW + 15);
       expect(await tokens.findActive('t1', NOW)).toBeUndefined();
       expect(await tokens.findActive('t2', NOW)).toBeDefined();
+    });
+
+    it('has an equal in a connection with a federation: its tokens name it, and are valid for SCIM', async () => {
+      const { tokens } = await credentialFixture();
+      const holder = { connection: 'okta', federation: '["i","s","a"]' };
+      await tokens.save({ hash: 't1', holder, expiresAt: NOW + 10 }, NOW);
+      const grant = { kind: 'scim', connection: 'okta' };
+      expect(await tokens.findActive('t1', NOW + 9)).toEqual({ holder, grant });
+      expect(await tokens.findActive('t1', NOW + 10)).toBeUndefined();
     });
 
     it('uses an assertion once, and another client may use one with the same id', async () => {
