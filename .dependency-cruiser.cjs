@@ -52,9 +52,9 @@ const folders = {
     'model/',
     'http/proxies',
     'travel/webhooks/attempt',
-    'store/queues/reported-conditions',
+    'store/queues/(reported-conditions|weekly-mails)',
     'config/alert-settings',
-    'provisioning/conditions/(conditions|facts)',
+    'provisioning/conditions/(conditions|describe-state|facts)',
   ],
   // Faults of scenarios are told like those of mappings. Recordings keep the names of the schemas, and countries.
   replay: ['schema/', 'translator/(values/countries|mapping/mapping-faults)', 'config/faults'],

@@ -255,7 +255,8 @@ async function end(deps: ConditionAlarmsDeps, memory: Memory, report: ReportedCo
   if (without < (isLocal ? LOCAL_CHECKS_WITHOUT : CHECKS_WITHOUT)) return;
   memory.checksWithout.delete(key);
   memory.least.delete(key);
-  if (await deps.reported.clear(report)) tell(deps, 'cleared', { ...report, people: 0 });
+  const endedAt = deps.runtime.now() - without * CHECK_MS;
+  if (await deps.reported.clear(report, endedAt)) tell(deps, 'cleared', { ...report, people: 0 });
 }
 
 type Told = Pick<Condition, 'kind'> &

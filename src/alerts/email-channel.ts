@@ -5,6 +5,7 @@ import {
   type Alert,
   type Channel,
   type ChannelDeps,
+  type Delivery,
   LINK_TEXT,
   type Message,
   pageAddress,
@@ -17,36 +18,53 @@ const TIMEOUT_MS = 30_000;
 /** A subject is cut at this length, in characters. */
 const MAX_SUBJECT = 120;
 
+type MailSettings = Pick<NonNullable<AlertSettings['email']>, 'smtpUrl' | 'from' | 'to'>;
+
+/** A mail. All attempts to send it have the same id. */
+export interface Mail {
+  id: string;
+  subject: string;
+  text: string;
+}
+
 /** Returns the channel of mails, which one mail server takes. */
-export function emailChannel(settings: NonNullable<AlertSettings['email']>, deps: ChannelDeps): Channel {
+export function emailChannel(settings: MailSettings, deps: ChannelDeps): Channel {
   return {
     name: 'email',
-    deliver: async (message, signal) => {
-      try {
-        const { response, rejected } = await sendMail(settings, toMail(settings, message, deps), signal);
-        const refused = rejected.length > 0 ? `, and ${rejected.length} of the recipients are refused` : '';
-        return { answer: `${response.slice(0, MAX_SUBJECT)}${refused}` };
-      } catch (error) {
-        return { failure: mailFailureText(error), retryAfterMs: 0 };
-      }
-    },
+    deliver: (message, signal) => deliverMail(settings, toMail(message, deps), signal),
   };
 }
 
-type Mail = ReturnType<typeof toMail>;
+/** Makes one attempt to send a mail. It never fails. */
+export async function deliverMail(
+  settings: MailSettings,
+  mail: Mail,
+  signal: AbortSignal,
+): Promise<Delivery> {
+  try {
+    const { response, rejected } = await sendMail(settings, toEnvelope(settings, mail), signal);
+    const refused = rejected.length > 0 ? `, and ${rejected.length} of the recipients are refused` : '';
+    return { answer: `${response.slice(0, MAX_SUBJECT)}${refused}` };
+  } catch (error) {
+    return { failure: mailFailureText(error), retryAfterMs: 0 };
+  }
+}
 
-function toMail(
-  { from, to }: NonNullable<AlertSettings['email']>,
-  { id, alert }: Message,
-  deps: ChannelDeps,
-) {
+function toMail({ id, alert }: Message, deps: ChannelDeps): Mail {
   const address = pageAddress(deps, alert);
   const link = address === undefined ? [] : [`${LINK_TEXT}: ${address}`];
   return {
-    from: { name: 'Jetbridge', address: from },
-    to: to.map((recipient) => ({ name: '', address: recipient })),
+    id,
     subject: subjectOf(alert),
     text: [alert.text, ...link, `${alert.type}, ${new Date(alert.at).toISOString()}`].join('\n\n'),
+  };
+}
+
+function toEnvelope({ from, to }: { from: string; to: string[] }, { id, subject, text }: Mail) {
+  return {
+    from: { name: 'Jetbridge', address: from },
+    to: to.map((recipient) => ({ name: '', address: recipient })),
+    ...{ subject, text },
     messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     // Mailboxes send no automatic reply to it (RFC 3834 §5).
     headers: { 'Auto-Submitted': 'auto-generated' },
@@ -61,7 +79,7 @@ function subjectOf({ severity, text }: Alert): string {
 /** Sends by TLS with smtps://, and else by STARTTLS if the server offers it. */
 async function sendMail(
   { smtpUrl }: { smtpUrl: string },
-  mail: Mail,
+  mail: ReturnType<typeof toEnvelope>,
   signal: AbortSignal,
 ): Promise<{ response: string; rejected: unknown[] }> {
   // Loaded here because most commands and services send no mail.

@@ -11,7 +11,7 @@ export interface AlertSettings {
   slackUrl: string | undefined;
   teamsUrl: string | undefined;
   pagerduty: { url: string; key: string } | undefined;
-  email: { smtpUrl: string; from: string; to: string[] } | undefined;
+  email: { smtpUrl: string; from: string; to: string[]; weeklyTo: string[] } | undefined;
 }
 
 /** Reads the secrets of the channels. Faults never contain a secret, not even an invalid one. */
@@ -28,7 +28,8 @@ export function alertSettings(
     slackUrl: slack && readSecret('slack.urlEnv', slack.urlEnv, { ...slackWebhook, context }),
     teamsUrl: teams && readSecret('teams.urlEnv', teams.urlEnv, { ...teamsWebhook, context }),
     pagerduty: pagerduty && key ? { url: pagerduty.url, key } : undefined,
-    email: email && smtpUrl ? { smtpUrl, from: email.from, to: email.to } : undefined,
+    email:
+      email && smtpUrl ? { smtpUrl, from: email.from, to: email.to, weeklyTo: email.weeklyTo } : undefined,
   };
 }
 

@@ -245,6 +245,12 @@ const emailAlerts = z
       .array(mailAddress)
       .min(1, faultText('has no address', 'Write at least one, e.g. ["on-call@corp.example"].'))
       .describe('The addresses of the recipients.'),
+    weeklyTo: z
+      .array(mailAddress)
+      .default([])
+      .describe(
+        'The addresses that get a mail about each week on Monday: who joined and left, what is held, findings, and for how long the travel API could be used.',
+      ),
   })
   .describe('People who get alerts by mail. See docs/operations/alerts.md.');
 

@@ -14,6 +14,9 @@ export const localKinds = [
 
 export type LocalKind = (typeof localKinds)[number];
 
+/** The kinds of a travel API that cannot be used. */
+export const outageKinds = ['credentialRefused', 'travelOutage'] as const satisfies LocalKind[];
+
 /** A fact that a process knows from its own calls and its memory. Processes share it through the database while it lasts. */
 export interface LocalFact {
   kind: LocalKind;

@@ -5,7 +5,9 @@ import { documentPages } from '../admin/page.ts';
 import { applyAdminPassword, makeFirstAdmin, warnOfAdminPassword } from '../admin/sign-in/first-admin.ts';
 import { alertChannels, alertSender } from '../alerts/alert-sender.ts';
 import { conditionAlarms } from '../alerts/condition-alarms.ts';
+import { deliverMail } from '../alerts/email-channel.ts';
 import { sendTestAlert } from '../alerts/test-alert.ts';
+import { weeklyMail } from '../alerts/weekly-mail.ts';
 import { reloadMappingFiles } from '../config/mapping-files.ts';
 import type { Settings } from '../config/settings.ts';
 import { type HttpDeps, httpApp } from '../http/app.ts';
@@ -39,6 +41,7 @@ import {
 import { currentEncryptionKey } from '../store/credentials/encryption.ts';
 import { unconfirmedPeople } from '../store/identities/unconfirmed-people.ts';
 import { reportedConditions } from '../store/queues/reported-conditions.ts';
+import { weeklyMails } from '../store/queues/weekly-mails.ts';
 import { createFirstToken, oauthRoutes, scimAuthenticator } from './access.ts';
 import { readPublicConditions, type ServedConditions, servedConditions, tellEvents } from './conditions.ts';
 import { demoDay, type ServedDemoDay } from './demo-day.ts';
@@ -293,13 +296,22 @@ function startBackground(
     const known = await reported.list().catch(() => []);
     if (!acknowledgementOf(known, condition, at)) alerts.send({ ...event, at, severity: 'warning' });
   });
+  const { email } = settings.alerts;
+  const weekly =
+    email && email.weeklyTo.length > 0
+      ? weeklyMail({
+          ...{ conditions, weeklyMails: weeklyMails(database), runtime },
+          page: chosenUrl(settings) && `${chosenUrl(settings)}/admin`,
+          send: (mail, signal) => deliverMail({ ...email, to: email.weeklyTo }, mail, signal),
+        })
+      : undefined;
   const embeddedLoops = embedded?.run();
   return {
     refreshRules: loops.refreshRules,
     importAgain: loops.importAgain,
     retryUnresolved: loops.retryUnresolved,
     stop: async () => {
-      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close()]);
+      await Promise.all([loops.stop(), embeddedLoops?.stop(), alarms.stop(), alerts.close(), weekly?.stop()]);
     },
   };
 }

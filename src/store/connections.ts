@@ -144,7 +144,8 @@ export async function deleteConnection(
     await deleteConnectionCredentials(tx, scope);
     for (const table of [...countTables, ...sharedTables] as const)
       await tx.deleteFrom(table).where(inScope(scope)).execute();
-    await tx.deleteFrom('reported_condition').where('connection_id', '=', connection).execute();
+    for (const table of ['reported_condition', 'travel_outage'] as const)
+      await tx.deleteFrom(table).where('connection_id', '=', connection).execute();
     await tx.deleteFrom('connection').where('id', '=', connection).execute();
     return 'done';
   });

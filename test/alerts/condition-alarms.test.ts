@@ -6,6 +6,7 @@ import { findConditions } from '../../src/provisioning/conditions/conditions.ts'
 import type { StoredFacts } from '../../src/store/condition-facts.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { reportedConditions } from '../../src/store/queues/reported-conditions.ts';
+import { weeklyMails } from '../../src/store/queues/weekly-mails.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { type Clock, clock } from '../fixtures/clock.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
@@ -429,6 +430,20 @@ describe('an outage', () => {
     if (one) one.local = [outage(time.now())];
     await advance(20 * MINUTE_MS);
     expect(sentTypes()).toEqual(['travelOutage.opened']);
+  });
+
+  test('is recorded with the time that it has lasted, also a short one that is not told', async () => {
+    const [one] = running;
+    const from = time.now();
+    if (one) one.local = [outage(from)];
+    await advance(4 * MINUTE_MS);
+    if (one) one.local = [];
+    await advance(3 * MINUTE_MS);
+    const week = { from: from - MINUTE_MS, to: from + 60 * MINUTE_MS };
+    const [known] = await weeklyMails(database).read(week, time.now());
+    expect(known?.connection).toBe('default');
+    expect(Math.abs((known?.outageMs ?? 0) - 4 * MINUTE_MS)).toBeLessThan(5 * SECOND_MS);
+    expect(alerts).toEqual([]);
   });
 
   test('is not told again after a restart', async () => {

@@ -34,3 +34,30 @@ test('an outage is told once, with what waits and that nothing is lost, and one 
   expect(faults).toEqual([]);
   await page.context().close();
 });
+
+test('an outage is acknowledged for some time on Overview and told again, and its kind kept quiet in Alerts', async () => {
+  const { page, faults } = await fixture.signIn();
+  const attention = page.getByRole('region', { name: 'Needs attention' });
+  await attention.getByRole('button', { name: /^Acknowledge: The travel API/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Acknowledge this condition' });
+  await dialog.getByText('No alert tells it again until then').waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Acknowledge', exact: true }).click();
+  await attention.getByText(/^Acknowledged by admin until/).waitFor();
+  await takeScreenshot(page, 'acknowledged-1280-light');
+  await attention.getByRole('button', { name: /^Tell again: The travel API/ }).click();
+  await attention.getByRole('button', { name: /^Acknowledge: The travel API/ }).waitFor();
+  await page.goto('/admin/alerts');
+  await page.getByRole('button', { name: 'Keep a kind quiet…' }).click();
+  const quiet = page.getByRole('dialog', { name: 'Keep a kind quiet' });
+  await quiet.getByRole('combobox', { name: 'Kind of condition' }).click();
+  await page.getByRole('option', { name: 'travel outage' }).click();
+  await quiet.getByRole('button', { name: 'Keep travel outage quiet' }).click();
+  const kinds = page.getByRole('table', { name: 'Quiet kinds' });
+  await kinds.getByRole('row', { name: /travel outage/ }).waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await kinds.getByRole('button', { name: 'Tell again: travel outage' }).click();
+  await page.getByText('Alerts tell every kind of condition.').waitFor();
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

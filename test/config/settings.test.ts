@@ -88,7 +88,7 @@ describe('settings without a fault', () => {
         url: 'https://events.pagerduty.com/v2/enqueue',
         key: '0123456789abcdef0123456789ABCDEF',
       },
-      email: { ...email, smtpUrl: 'smtps://user:pass%2Fword@mail.example.com' },
+      email: { ...email, weeklyTo: [], smtpUrl: 'smtps://user:pass%2Fword@mail.example.com' },
     });
     files.remove();
   });

@@ -1,4 +1,4 @@
-import type { Acknowledgement, Condition, LocalFact } from '../../model/conditions.ts';
+import { type Acknowledgement, type Condition, type LocalFact, outageKinds } from '../../model/conditions.ts';
 import { minuteText } from '../../model/texts.ts';
 import type { PauseReason, TravelOutage } from '../../model/travel-ports.ts';
 import type { StoredFacts } from '../../store/condition-facts.ts';
@@ -82,7 +82,7 @@ export function outageClause(fact: LocalFact, ofConnection = ''): string {
 
 /** True for a travel API that cannot be used. */
 export function isOutage({ kind }: LocalFact): boolean {
-  return kind === 'travelOutage' || kind === 'credentialRefused';
+  return outageKinds.some((one) => one === kind);
 }
 
 /** Says in a clause why the travel API of a connection cannot be used; undefined while it can. */

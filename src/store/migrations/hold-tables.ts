@@ -38,6 +38,24 @@ export const holdTables = {
     },
     constraints: ['primary key (connection_id, kind, subject)'],
   },
+  /** A time for which the travel API of a connection could not be used, as far as a process has seen it. */
+  travel_outage: {
+    columns: { connection_id: 'ordered text', since: 'bigint', ended_at: 'bigint' },
+    constraints: ['primary key (connection_id, since)'],
+  },
+  /** A week whose mail was sent, or is being sent. */
+  weekly_mail: {
+    columns: {
+      /** Its beginning. */
+      week: 'bigint',
+      /** The id of the mail, which all attempts to send it have. */
+      message_id: 'text',
+      /** The replica that has claimed it sends it until then. */
+      lease_until: 'bigint',
+      sent_at: 'bigint?',
+    },
+    constraints: ['primary key (week)'],
+  },
   /** A traveler of an erased person. Imports skip it, and no identity is linked to it. */
   erased_traveler: {
     columns: {

@@ -1,4 +1,10 @@
-import type { Acknowledgement, ConditionKind, LocalFact, SharedFact } from '../../model/conditions.ts';
+import {
+  type Acknowledgement,
+  type ConditionKind,
+  type LocalFact,
+  outageKinds,
+  type SharedFact,
+} from '../../model/conditions.ts';
 import type { Database } from '../sql/database.ts';
 import { compiledQuery, parseJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -31,7 +37,8 @@ export type ReportedConditions = ReturnType<typeof reportedConditions>;
  * The store of the conditions that were told, so that one of several replicas tells each change, also after a restart: each is claimed by
  * one conditional statement. It also shares what one process has seen by itself.
  */
-export function reportedConditions({ db }: Database) {
+export function reportedConditions(database: Database) {
+  const { db } = database;
   return {
     list: () => listReported(db),
     /** Records that this process has seen a fact by itself; at 0 that it sees it no longer. */
@@ -65,15 +72,8 @@ export function reportedConditions({ db }: Database) {
         .executeTakeFirst();
       return numUpdatedRows > 0n;
     },
-    /** Claims the report that it has ended, if its beginning was told. */
-    clear: async (key: ConditionKey): Promise<boolean> => {
-      const ended = await db
-        .deleteFrom('reported_condition')
-        .where((row) => row.and(columnsOf(key)))
-        .returning('told_at')
-        .executeTakeFirst();
-      return ended !== undefined && ended.told_at !== null;
-    },
+    /** Claims the report that it has ended, if its beginning was told. An outage is recorded. */
+    clear: (key: ConditionKey, endedAt: number) => clearCondition(database, key, endedAt),
     /** Stores that an admin knows of a condition; without `until`, that the admin wants to be told about it again. */
     acknowledge: (condition: OpenedCondition, until: Until) => acknowledge(db, condition, until),
   };
@@ -113,6 +113,35 @@ async function claimOpening(
     .returning('kind')
     .executeTakeFirst();
   return claimed !== undefined;
+}
+
+/** Outages are kept for this time, in milliseconds: the mail about a week may be late. */
+const OUTAGES_MS = 35 * 86_400_000;
+
+function clearCondition({ transaction }: Database, key: ConditionKey, endedAt: number): Promise<boolean> {
+  return transaction(async (tx) => {
+    const ended = await tx
+      .deleteFrom('reported_condition')
+      .where((row) => row.and(columnsOf(key)))
+      .returning(['since', 'seen_at', 'told_at'])
+      .executeTakeFirst();
+    if (ended && outageKinds.some((kind) => kind === key.kind)) {
+      const { connection: connection_id } = key;
+      // A process that has died has seen the outage at `seen_at`; nobody knows what was later.
+      const ended_at = Math.max(ended.since, ended.seen_at || endedAt);
+      const outage = { connection_id, since: ended.since, ended_at };
+      await tx
+        .deleteFrom('travel_outage')
+        .where('ended_at', '<', endedAt - OUTAGES_MS)
+        .execute();
+      await tx
+        .insertInto('travel_outage')
+        .values(outage)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    }
+    return ended !== undefined && ended.told_at !== null;
+  });
 }
 
 type Until = Pick<Acknowledgement, 'by' | 'until'> | undefined;
