@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { connectionModeNames, policyChoices } from '../model/policies.ts';
+import { connectionModeNames, policyChoices, scimProfileNames } from '../model/policies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
 import {
   allowedAddresses,
@@ -195,6 +195,9 @@ export const connectionSchema = z.strictObject({
     .describe(
       'The mode in which a new connection begins: "live" or "shadow" (everything is planned and reported, and nothing is sent). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
     ),
+  scim: choice(scimProfileNames).describe(
+    'The SCIM requests that are accepted: "interoperable" accepts what identity providers send, also where it departs from the RFCs; "strict" refuses what the SCIM interoperability profile forbids. See docs/scim-profiles.md.',
+  ),
   policies: policiesSchema
     .prefault({})
     .describe('Decisions about people who leave, and about changes in the travel service.'),

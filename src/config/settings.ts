@@ -45,6 +45,8 @@ export interface ConnectionSettings {
   access: AccessSettings;
   /** The mode in which the connection begins when it is new. */
   mode: ConnectionEntry['mode'];
+  /** The SCIM requests that are accepted. */
+  scim: ConnectionEntry['scim'];
 }
 
 /** Which requests of an identity provider are accepted. */
@@ -330,6 +332,7 @@ export function toConnectionSettings({
         policies: toPolicies(connection.policies),
         access: toAccess(connection),
         mode: connection.mode,
+        scim: connection.scim,
       },
       credentials: { id, place, tokenEnv, scimToken, keyEnv, api },
     },

@@ -38,3 +38,11 @@ export interface SafetyValve {
 export const connectionModeNames = ['live', 'shadow'] as const;
 
 export type ConnectionMode = (typeof connectionModeNames)[number];
+
+/**
+ * What the SCIM interface of a connection accepts. `interoperable`: what identity providers send. `strict`: what the SCIM interoperability
+ * profile allows.
+ */
+export const scimProfileNames = ['interoperable', 'strict'] as const;
+
+export type ScimProfileName = (typeof scimProfileNames)[number];

@@ -78,10 +78,12 @@ export const roleType: ResourceType = {
 export const resourceTypes: readonly ResourceType[] = [userType, groupType, roleType];
 
 /** The schemas of all resource types, extensions included. */
-export const resourceSchemas: readonly Schema[] = resourceTypes.flatMap(({ schema, extensions }) => [
-  schema,
-  ...extensions,
-]);
+export const resourceSchemas: readonly Schema[] = schemasOf(resourceTypes);
+
+/** Returns the schemas of resource types, extensions included. */
+export function schemasOf(types: readonly ResourceType[]): Schema[] {
+  return types.flatMap(({ schema, extensions }) => [schema, ...extensions]);
+}
 
 /** The result of resolving a qualified name in a resource type. */
 export interface ResolvedAttribute {

@@ -15,14 +15,16 @@ import {
 import { ADDRESS_NOT_ALLOWED, type ConnectionLimits, TOO_MANY_REQUESTS } from '../http/connection-limits.ts';
 import { addRequestNotes, requestScopeOf } from '../http/log.ts';
 import type { ExchangeRecorder } from '../model/exchange.ts';
+import type { ScimProfileName } from '../model/policies.ts';
 import type { GroupService } from '../provisioning/groups/groups.ts';
 import type { UserService } from '../provisioning/users/users.ts';
 import { isNestedTooDeep, nestedTooDeepText } from '../schema/json-depth.ts';
-import { isObject } from '../schema/resource.ts';
+import { isObject, ownValue } from '../schema/resource.ts';
 import { isBrowser, sendBasePage } from './discovery/base-page.ts';
 import { discoveryRoutes } from './discovery/discovery.ts';
 import { searchRoutes } from './lists/search.ts';
-import type { ScimContext } from './protocol/endpoint.ts';
+import { type ScimProfile, scimProfiles } from './profiles/profiles.ts';
+import { parseQuery, type ScimContext } from './protocol/endpoint.ts';
 import { badRequest, ScimError, scimErrorHandler } from './protocol/errors.ts';
 import { parsePreconditions } from './protocol/etags.ts';
 import { exchangeObserver, keepRequestBody } from './protocol/exchanges.ts';
@@ -35,6 +37,8 @@ export interface ScimDeps extends AuthenticationDeps {
   groups: GroupService;
   /** Returns the roles that the identity provider of a connection may give. */
   roles: ScimContext['roles'];
+  /** Returns what a connection declares and accepts. */
+  profileOf(connection: string): ScimProfileName;
   /** A monotonic clock, in milliseconds. */
   now(): number;
   /** Scheme and host of the URLs that clients use, without a slash at the end. Every `meta.location` begins with it. */
@@ -74,8 +78,9 @@ function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandl
     limitRequests(response, connection, deps.limits);
     const base = `${deps.publicUrl(request)}${request.baseUrl}`;
     const preconditions = parsePreconditions(request.headers);
+    const profile = scimProfiles[deps.profileOf(connection)];
     const context: ScimContext = {
-      ...{ connection, base, users, groups, roles, scope },
+      ...{ connection, profile, base, users, groups, roles, scope },
       ...{ response, preconditions, now },
     };
     response.locals['scimContext'] = context;
@@ -85,9 +90,23 @@ function prepareRequest(deps: ScimDeps, ownRoutes: RequestHandler): RequestHandl
     // A client can send its body half a minute after the head, when its token has been revoked.
     if (isBodyUnderWay) await authenticateConnection(request, response, deps);
     if (!isOffered) throw new ScimError(501, undefined, 'This service does not offer that.');
+    if (endpoint) applyProfile(request, endpoint.route, profile);
     if (resourcePath.test(request.path)) next();
     else ownRoutes(request, response, next);
   };
+}
+
+/** Lets the profile check a request to the endpoint of a resource type, which then reads the body that the profile returns. */
+function applyProfile(request: Request, route: string, profile: ScimProfile): void {
+  const type = profile.resourceTypes.find(({ endpoint }) => `${route}/`.startsWith(`${endpoint}/`));
+  if (!type) return;
+  const isSearch = route.endsWith('/.search');
+  if (!isSearch && writeMethods.includes(request.method)) {
+    request.body = profile.readBody(type, request.method, request.body);
+    return;
+  }
+  const filter = ownValue(isSearch ? request.body : parseQuery(request.query), 'filter');
+  if (typeof filter === 'string') profile.checkFilter(type, filter);
 }
 
 const readMethods = ['GET', 'HEAD'];

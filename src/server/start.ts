@@ -208,8 +208,10 @@ function scimParts(
   const { settings, refusals, recorder, http } = deps;
   const authenticate = scimAuthenticator(deps, () => connections.map(({ settings }) => settings));
   const publicUrl = () => chosenUrl(settings) ?? url;
+  const profileOf = (id: string) =>
+    connections.find(({ connection }) => connection.id === id)?.settings.scim ?? 'interoperable';
   return {
-    ...{ users, groups, roles, authenticate, publicUrl, recorder },
+    ...{ users, groups, roles, authenticate, profileOf, publicUrl, recorder },
     refusals: refusals.scim,
     now: http.now,
   };

@@ -99,13 +99,14 @@ async function syncConnections(
   for (const one of wanted) await serve(deps, one);
 }
 
-/** Serves a connection as it is stored now. Its policies and limits change in place, so that its requests and its work go on. */
+/** Serves a connection as it is stored now. Its policies, limits and SCIM profile change in place, so that its requests and its work go on. */
 async function serve(deps: StoredConnectionsDeps, wanted: ConnectionSettings): Promise<void> {
-  const { id, account, travelApi, policies, access } = wanted;
+  const { id, account, travelApi, policies, access, scim } = wanted;
   const served = deps.connections.find(({ settings }) => settings.id === id)?.settings;
   if (served && served.account === account && isDeepStrictEqual(served.travelApi, travelApi)) {
     Object.assign(served.policies, policies);
     Object.assign(served.access, access);
+    served.scim = scim;
     return;
   }
   // The embedded service runs only if a connection uses it when the process starts.

@@ -91,6 +91,25 @@ test('an added connection is served at once: a token of it provisions a traveler
   expect((await add('subsidiary')).body.message).toBe('There is a connection subsidiary already.');
 });
 
+test('which SCIM requests a connection accepts is told, and changed for the next request', async () => {
+  await add('exact', { policies: { drift: 'correct' }, scim: 'strict' });
+  const { send } = await clientOf('exact');
+  const create = async (userName: string) =>
+    (await send('POST', '/Users', { userName, badgeNumber: '7' })).status;
+  const told = async () => (await fixture.viewer('GET', '/connections/exact')).body.scim;
+  expect(await create('one@corp.example')).toBe(400);
+  expect(await told()).toMatchObject({
+    ...{ name: 'scim', value: 'strict', choices: [{ value: 'interoperable' }, { value: 'strict' }] },
+    text: 'What the SCIM interoperability profile forbids is refused, and the error says what would be right.',
+  });
+  const body = { scim: 'interoperable' };
+  expect((await fixture.admin('PATCH', '/connections/exact/policies', { body })).status).toBe(204);
+  expect([await create('one@corp.example'), (await told()).value]).toEqual([201, 'interoperable']);
+  expect(await policyOf('exact', 'drift')).toMatchObject({ value: 'correct' });
+  const wrong = { body: { scim: 'exact' } };
+  expect((await fixture.admin('PATCH', '/connections/exact/policies', wrong)).status).toBe(422);
+});
+
 test('a changed policy takes effect with the next request, and the others stay', async () => {
   await add('policies', { policies: { drift: 'correct' } });
   const { send } = await clientOf('policies');

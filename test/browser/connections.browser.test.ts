@@ -30,6 +30,12 @@ test('a connection is added on the page, a policy of it is changed, and it is re
   await page.getByRole('textbox', { name: 'People in any case' }).fill('7');
   await page.getByRole('button', { name: 'Put it in force' }).click();
   await policies.getByText('When more than 7 people and more than 5 %').waitFor();
+  await page.getByRole('button', { name: 'Change scim' }).click();
+  await page.getByRole('radio', { name: 'strict' }).check();
+  await page.getByRole('button', { name: 'Put it in force' }).click();
+  await policies
+    .getByRole('row', { name: /^SCIM requests scim: strict What the SCIM interoperability profile forbids/ })
+    .waitFor();
   await page.getByRole('button', { name: 'Remove…' }).click();
   await page.getByText(/^\d (person|people), 0 deleted people and 0 groups go/).waitFor();
   await page.getByRole('button', { name: 'Remove okta' }).click();

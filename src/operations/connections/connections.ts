@@ -5,7 +5,7 @@ import type { ConnectionSettings } from '../../config/settings.ts';
 import { readStoredConnection } from '../../config/stored-connections.ts';
 import { hideUrlCredentials } from '../../http/redaction.ts';
 import type { LoggedExchange } from '../../model/exchange.ts';
-import { connectionModeNames } from '../../model/policies.ts';
+import { connectionModeNames, scimProfileNames } from '../../model/policies.ts';
 import { readStoredConnections } from '../../store/connections.ts';
 import {
   addStoredConnection,
@@ -18,7 +18,7 @@ import { findConnection, type OperationDeps, type ServiceDeps } from '../deps.ts
 import { invalidField, OperationError } from '../errors.ts';
 import { type OperationContext, type Operations, operation, serviceOperation } from '../operation.ts';
 import { id, name, optionalInteger, optionalText, optionalTime, time } from '../schemas.ts';
-import { describePolicies } from './policy-texts.ts';
+import { describePolicies, describeScimProfile } from './policy-texts.ts';
 
 const connection = z
   .object({
@@ -81,6 +81,7 @@ const details = z.object({
       'True if the database has a connection of this name too, which the one of the settings file replaces',
     ),
   policies: z.array(policy),
+  scim: policy.describe('Which SCIM requests are accepted, in the form of a policy'),
   travelApi: z.array(z.object({ name: z.string(), description: z.string(), value: z.unknown() })),
 });
 
@@ -96,6 +97,7 @@ const connectionBody = z.strictObject({
   travelApi: written.default({}),
   policies: written.default({}),
   mode: z.enum(connectionModeNames).default('live'),
+  scim: z.enum(scimProfileNames).optional(),
 });
 
 /**
@@ -148,6 +150,7 @@ export const connectOperations = {
         source: settings.source,
         isShadowed: settings.source !== 'database' && stored.some((one) => one.id === id),
         policies: describePolicies(settings.policies),
+        scim: describeScimProfile(settings.scim),
         travelApi: describeTravelApi(settings),
       };
     },
@@ -165,15 +168,16 @@ export const connectOperations = {
   changePolicies: serviceOperation(
     {
       ...{ method: 'patch', path: '/connections/{id}/policies', tag: 'Connect', access: 'admin' },
-      summary: 'Change policies of a stored connection. Those that are left out stay',
-      body: z.strictObject({ policies: written }),
+      summary:
+        'Change policies of a stored connection, and which SCIM requests it accepts. What is left out stays',
+      body: z.strictObject({ policies: written.default({}), scim: z.enum(scimProfileNames).optional() }),
       errors: ['conflict'],
     },
-    async ({ params: { id }, body: { policies } }, deps, { note }) => {
-      note({ connection: id, policies });
+    async ({ params: { id }, body: { policies, ...changed } }, deps, { note }) => {
+      note({ connection: id, policies, ...changed });
       const stored = await findStored(id, deps);
       const before = writtenSettings.parse(stored.settings);
-      const after = { ...before, policies: { ...before.policies, ...policies } };
+      const after = { ...before, ...changed, policies: { ...before.policies, ...policies } };
       requireNoFaults(id, readStoredConnection(deps.settings, { id, settings: after }).faults);
       if (!(await replaceStoredSettings(deps.database, stored, after))) throw new OperationError('conflict');
       await deps.storedConnections.sync();
@@ -269,7 +273,7 @@ const NO_EMBEDDED =
   'is the embedded travel service, which does not run: no connection used it when this process started';
 
 async function addConnection(
-  { name: id, travelApi, policies, mode }: z.output<typeof connectionBody>,
+  { name: id, ...settings }: z.output<typeof connectionBody>,
   note: OperationContext['note'],
   deps: ServiceDeps,
 ): Promise<void> {
@@ -278,7 +282,6 @@ async function addConnection(
     const [fault] = toMappingFaults(named.error, connectionId);
     throw invalidField('name', `${fault?.problem}. ${fault?.remedy}`);
   }
-  const settings = { travelApi, policies, mode };
   const read = readStoredConnection(deps.settings, { id, settings });
   requireNoFaults(id, read.faults);
   if (!read.settings) throw new OperationError('invalid');

@@ -1,5 +1,5 @@
-import { policiesSchema } from '../../config/connection-schema.ts';
-import type { Policies, policyChoices } from '../../model/policies.ts';
+import { connectionSchema, policiesSchema } from '../../config/connection-schema.ts';
+import type { Policies, policyChoices, ScimProfileName } from '../../model/policies.ts';
 import { countText, peopleText } from '../../model/texts.ts';
 
 type Choices = typeof policyChoices;
@@ -42,6 +42,19 @@ export function describePolicies(policies: Policies): DescribedPolicy[] {
     const choices = Object.entries(texts).map(([one, text]) => ({ value: one, text }));
     return { name, description, value, text: texts[String(value)] ?? '', choices };
   });
+}
+
+const profileTexts: Record<ScimProfileName, string> = {
+  interoperable: 'What identity providers send is accepted, also where it departs from the standard.',
+  strict:
+    'What the SCIM interoperability profile forbids is refused, and the error says what would be right.',
+};
+
+/** Describes which SCIM requests a connection accepts, in the form of a policy. */
+export function describeScimProfile(value: ScimProfileName): DescribedPolicy {
+  const { description = '' } = connectionSchema.shape.scim;
+  const choices = Object.entries(profileTexts).map(([one, text]) => ({ value: one, text }));
+  return { name: 'scim', description, value, text: profileTexts[value], choices };
 }
 
 function choicesOf(name: string): Record<string, string> {

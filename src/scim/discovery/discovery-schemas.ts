@@ -143,12 +143,11 @@ const schemaSchema: Schema = {
   ],
 };
 
-/** The schemas of the resources of the discovery endpoints (RFC 7643 §8.7.2). */
-export const discoverySchemas: readonly Schema[] = [
-  serviceProviderConfigSchema,
-  resourceTypeSchema,
-  schemaSchema,
-];
+/** Returns the schemas of the resources of the discovery endpoints (RFC 7643 §8.7.2), with further attributes of ServiceProviderConfig. */
+export function discoverySchemas(further: readonly Attribute[]): Schema[] {
+  const { attributes, ...config } = serviceProviderConfigSchema;
+  return [{ ...config, attributes: [...attributes, ...further] }, resourceTypeSchema, schemaSchema];
+}
 
 function feature(name: string, description: string, more: readonly Attribute[] = []): Attribute {
   return complexAttribute(name, description, { ...required, subAttributes: [supported, ...more] });

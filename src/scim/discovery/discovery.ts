@@ -1,7 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import type { Attribute, Schema } from '../../schema/attributes.ts';
 import type { JsonObject } from '../../schema/resource.ts';
-import { type ResourceType, resourceSchemas, resourceTypes } from '../../schema/resource-types.ts';
+import { type ResourceType, schemasOf } from '../../schema/resource-types.ts';
 import { listResponseUrn } from '../lists/list-response.ts';
 import { MAX_COUNT } from '../lists/pagination.ts';
 import { parseQuery, type ScimContext } from '../protocol/endpoint.ts';
@@ -9,25 +9,23 @@ import { ScimError } from '../protocol/errors.ts';
 import { sendScim } from '../protocol/responses.ts';
 import { discoverySchemas } from './discovery-schemas.ts';
 
-const schemas = [...resourceSchemas, ...discoverySchemas];
-
 /**
  * Makes the routes of the discovery endpoints (RFC 7644 §4). They are generated from the tables by which requests are
  * validated.
  */
 export function discoveryRoutes(contextOf: (request: Request) => ScimContext): Router {
   const answer =
-    (send: (response: Response, base: string, id: string) => void) =>
+    (send: (response: Response, context: ScimContext, id: string) => void) =>
     (request: Request, response: Response) => {
       // Refuse a filter: "If a "filter" is provided, the service provider SHOULD respond with … 403" (RFC 7644 §4).
       if ('filter' in parseQuery(request.query))
         throw new ScimError(403, undefined, 'Discovery cannot be filtered.');
       const { id } = request.params;
-      send(response, contextOf(request).base, typeof id === 'string' ? id : '');
+      send(response, contextOf(request), typeof id === 'string' ? id : '');
     };
   const router = Router().get(
     '/ServiceProviderConfig',
-    answer((response, base) => sendOne(response, serviceProviderConfig(base))),
+    answer((response, context) => sendOne(response, serviceProviderConfig(context))),
   );
   for (const [path, describe] of [
     ['/ResourceTypes', listResourceTypes],
@@ -36,21 +34,22 @@ export function discoveryRoutes(contextOf: (request: Request) => ScimContext): R
     router
       .get(
         path,
-        answer((response, base) => sendList(response, describe(base))),
+        answer((response, context) => sendList(response, describe(context))),
       )
       .get(
         `${path}/:id`,
-        answer((response, base, id) => sendOne(response, findById(describe(base), id))),
+        answer((response, context, id) => sendOne(response, findById(describe(context), id))),
       );
   }
   return router;
 }
 
-function listResourceTypes(base: string): DiscoveryResource[] {
-  return resourceTypes.map((type) => describeResourceType(type, base));
+function listResourceTypes({ profile, base }: ScimContext): DiscoveryResource[] {
+  return profile.resourceTypes.map((type) => describeResourceType(type, base));
 }
 
-function listSchemas(base: string): DiscoveryResource[] {
+function listSchemas({ profile, base }: ScimContext): DiscoveryResource[] {
+  const schemas = [...schemasOf(profile.resourceTypes), ...discoverySchemas(profile.features.attributes)];
   return schemas.map((schema) => describeSchema(schema, base));
 }
 
@@ -114,8 +113,8 @@ function describeAttribute(attribute: Attribute): JsonObject {
   };
 }
 
-/** Describes the features of this service (RFC 7643 §5). */
-function serviceProviderConfig(base: string): DiscoveryResource {
+/** Describes the features of this service (RFC 7643 §5) for a connection. */
+function serviceProviderConfig({ profile, base }: ScimContext): DiscoveryResource {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
     patch: { supported: true },
@@ -141,6 +140,7 @@ function serviceProviderConfig(base: string): DiscoveryResource {
         primary: true,
       },
     ],
+    ...profile.features.values,
     meta: { resourceType: 'ServiceProviderConfig', location: `${base}/ServiceProviderConfig` },
   };
 }

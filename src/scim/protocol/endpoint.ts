@@ -6,6 +6,7 @@ import type { UserService } from '../../provisioning/users/users.ts';
 import type { JsonObject } from '../../schema/resource.ts';
 import { type ResourceType, resourceSchemas } from '../../schema/resource-types.ts';
 import type { Page } from '../lists/list-response.ts';
+import type { ScimProfile } from '../profiles/profiles.ts';
 import type { Preconditions } from './etags.ts';
 import type { JsonText } from './responses.ts';
 
@@ -30,6 +31,8 @@ export interface Endpoint {
 export interface ScimContext {
   /** The connection that the bearer token belongs to. */
   connection: string;
+  /** What the connection declares and accepts. */
+  profile: ScimProfile;
   /** The URL that locations begin with, e.g. `https://bridge.example/scim/v2`. */
   base: string;
   users: UserService;

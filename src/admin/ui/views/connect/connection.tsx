@@ -1,6 +1,7 @@
 import { Alert, Code, Group, NumberInput, Radio, Stack, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
+import { scimProfileNames } from '../../../../model/policies.ts';
 import type {
   Connection,
   ConnectionDetails,
@@ -45,7 +46,7 @@ export function ConnectionView({ id, connection }: { id: string; connection: Con
             <Section title="Policies">
               <Rows
                 label="Policies"
-                rows={data.policies}
+                rows={[...data.policies, data.scim]}
                 keyOf={({ name }) => name}
                 columns={
                   canChange && data.source === 'database'
@@ -106,6 +107,7 @@ const policyNames: Partial<Record<string, string>> = {
   deprovision: 'Deleted users',
   drift: 'Changes in the travel service',
   safetyValve: 'Many departures at once',
+  scim: 'SCIM requests',
 };
 
 const policyColumns: Column<Policy>[] = [
@@ -231,9 +233,10 @@ interface PolicyFormProps {
 export function PolicyForm({ connection, policy, onClose }: PolicyFormProps) {
   const { name, description, choices } = policy;
   const [value, setValue] = useState(policy.value);
-  const change = useChange(() => call('changePolicies', { id: connection, policies: { [name]: value } }), {
-    onDone: onClose,
-  });
+  // `scim` is no policy, and beside them in the settings.
+  const scim = scimProfileNames.find((one) => one === value);
+  const changed = name === 'scim' ? { scim } : { policies: { [name]: value } };
+  const change = useChange(() => call('changePolicies', { id: connection, ...changed }), { onDone: onClose });
   return (
     <FormDialog
       title={`${policyNames[name] ?? name} of ${connection}`}
