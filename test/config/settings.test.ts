@@ -649,7 +649,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key',
       { files: one({ polices: {} }) },
-      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, policies, federation, requestsPerSecond, allowFrom.',
+      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, scim, policies, federation, requestsPerSecond, allowFrom.',
     ],
     [
       'a misspelled key below',
