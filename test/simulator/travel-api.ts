@@ -173,12 +173,12 @@ function newCalls(
   const unanswered: TravelFailure = { kind: 'unavailable', text: 'no answer came', isUnanswered: true };
   let calls = 0;
   let open = 0;
-  const carryOutLater = async (text: string, carryOut: () => Promise<unknown>) => {
+  const carryOutAfter = async <T>(ms: number, carryOut: () => Promise<T>) => {
     open += 1;
-    await time.wait(random.below(timeoutMs + lateMs - 2_000));
-    story.tell(`  carried out late: ${text}`);
-    await carryOut();
+    await time.wait(random.below(ms));
+    const answer = await carryOut();
     open -= 1;
+    return answer;
   };
   const call = async <T>(text: string, carryOut: () => Promise<TravelAnswer<T>>, isWrite: boolean) => {
     const fault = faults.shift();
@@ -190,8 +190,7 @@ function newCalls(
       case undefined:
         return carryOut();
       case 'slow':
-        await time.wait(random.below(timeoutMs - 100));
-        return carryOut();
+        return carryOutAfter(timeoutMs - 100, carryOut);
       case 'lost':
         await carryOut();
         return unanswered;
@@ -199,7 +198,10 @@ function newCalls(
         await time.wait(timeoutMs);
         return unanswered;
       case 'late':
-        void carryOutLater(text, carryOut);
+        void carryOutAfter(timeoutMs + lateMs - 2_000, () => {
+          story.tell(`  carried out late: ${text}`);
+          return carryOut();
+        });
         await time.wait(timeoutMs);
         return unanswered;
       case 'twice':
