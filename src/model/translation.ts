@@ -16,7 +16,7 @@ export interface UserGroup {
 
 /** All input of a translation besides the SCIM user. */
 export interface Snapshot {
-  /** The groups of which the user is a direct member, as far as the rules name them (`Rules.namesGroup`). */
+  /** The groups of which the user is a direct member, as far as the rules name them. */
   groups?: readonly UserGroup[] | undefined;
   lookups: Lookups;
   /** The resolved managers, by the values that `findManagerReferences` returns. */

@@ -10,7 +10,7 @@ export const helpPages = {
   '/shadow': 'operations/shadow-mode.html',
   '/connect': 'operations/connections.html#on-the-admin-page',
   '/travel-data': 'admin-page.html#travel-data',
-  '/audit': 'admin-page.html#audit',
+  '/audit': 'admin-page.html#settings',
   '/access': 'operations/admin-access.html',
   '/alerts': 'operations/alerts.html',
   '/access/tokens': 'operations/admin-access.html#access-for-scripts',

@@ -44,7 +44,7 @@ export interface Effects {
   readTraveler(id: string): TravelAnswer<TravelUser>;
   /** The key is equal if the same create is repeated. A profile whose travel API knows such keys sends it, and the others do not. */
   createTraveler(traveler: TravelerChange, key: string): CreateAnswer;
-  /** Sends the change. It commits nothing: `announceAndPatch` does so before. */
+  /** Sends the change. It commits nothing: `announce` does so before. */
   patchTraveler(id: string, change: TravelerChange): TravelAnswer<TravelUser>;
   removeTraveler(id: string): TravelAnswer<unknown>;
 

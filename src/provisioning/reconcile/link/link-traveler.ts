@@ -100,7 +100,7 @@ export function* findOwnCreate(
 }
 
 /**
- * Links the traveler that has the address, if it is available and the policies allow it. Otherwise returns the reason: `none` if no traveler
+ * Links the traveler that has the address, if it is available; a guarded one is held. Otherwise returns the reason: `none` if no traveler
  * has the address, `taken` if the traveler belongs to another identity, `erased` if the data of its person was erased. `create` is the create
  * that got 409. A gateway that sends it twice returns the second answer only: the traveler is then that of the create.
  */
