@@ -266,7 +266,8 @@ export const findings = {
     code: 'unconfirmed',
     value: withVisibleCharacters(shown),
     reason: `The travel API has accepted ${sentText(sent)}, and its answer shows ${textOf(shown)}.`,
-    remedy: 'Nothing needs to be done yet: the traveler is read again after travelApi.lateMs, by default 30 seconds.',
+    remedy:
+      'Nothing needs to be done yet: the traveler is read again after travelApi.lateMs, by default 30 seconds.',
   }),
   notApplied: (field: string, sent: Json, shown: Json): Finding => ({
     field,

@@ -107,7 +107,7 @@ test('a mapping is put in force while the server runs, listed, shown and taken b
   expect(JSON.parse((await mapping('show')).out)).toEqual({ scimUserMapping: [] });
   const applied = await mapping('apply', file, '--yes');
   expect(applied).toMatchObject({ code: 0 });
-  expect(applied.out).toMatch(/\nIn force, as version 2\. A running server .* within a minute.*\n$/);
+  expect(applied.out).toMatch(/\nIn force, as version 2\. A running server .* within two seconds.*\n$/);
   await changeTitle();
   await eventually(async () => expect(await firstNames()).toEqual(['Addie']));
   expect(JSON.parse((await mapping('show')).out)).toEqual(JSON.parse(readFileSync(file, 'utf8')));

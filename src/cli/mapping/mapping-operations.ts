@@ -32,7 +32,7 @@ export function withMappingOperations(
       const provisioning: MappingDeps['provisioning'] = {
         currentRules,
         applyMapping: (_connection, change) => applyMapping(applying, opened.connection, { change }),
-        // A running server reads the rules again within a minute.
+        // A running server sees the other generation of the rules within a second.
         refreshRules: () => {},
       };
       const mappingDeps = { ...deps, connections: [opened], provisioning, tasks: tasksOf(shell, chosen.id) };

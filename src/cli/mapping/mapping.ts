@@ -255,7 +255,7 @@ function printChange(
 ): void {
   const { outcome, version, generation } = change;
   const text = {
-    applied: `In force, as version ${version}. A running server brings all people up to date; it begins within a minute. Go back with "npx jetbridge mapping restore".`,
+    applied: `In force, as version ${version}. A running server brings all people up to date; it begins within two seconds. Go back with "npx jetbridge mapping restore".`,
     unchanged: `This mapping is in force already, as version ${version}.`,
     proposed: `More than 100 people would change, so it waits, and version ${version} stays in force. "npx jetbridge mapping proposed" decides.`,
   };
@@ -339,7 +339,7 @@ async function decideProposed(
   await confirmChange(shell, `${question} for connection ${connection}?`, { yes });
   const result = await call(mappingChangeOperations, 'decideProposedMapping', decision);
   const text = {
-    accepted: 'In force. A running server brings all people up to date; it begins within a minute.',
+    accepted: 'In force. A running server brings all people up to date; it begins within two seconds.',
     discarded: 'Discarded. The rules in force stay so until the content changes again.',
   };
   printResult(shell, { json }, result, () => text[answer]);

@@ -439,10 +439,7 @@ async function decideProposed(
 
 const BATCH = 500;
 
-/**
- * Makes the people of a connection in shadow mode due, so that they are planned at once: after a command a running service would see the new
- * rules within a minute only.
- */
+/** Makes the people of a connection in shadow mode due, so that they are planned at once, also after a command. */
 async function planAgainInShadow({ id }: Connection, { store, now, wake }: MappingDeps): Promise<void> {
   const shadow = await store.modes.readShadow(id);
   if (!shadow) return;
