@@ -91,7 +91,8 @@ export function noteStatement(knowledge: Knowledge, user: CurrentUser): void {
   const asStated = statedUser(knowledge, user);
   // Without a group that a rule names, the rule may be read as for one that has no members, or as before for those who were members.
   const missing = ruledGroups.filter((name) => !asStated.hasGroup(name));
-  for (const groups of [asStated.groups, [...asStated.groups, ...missing]])
+  const readings = [[], missing, ...missing.map((name) => [name])];
+  for (const groups of readings.map((counted) => [...asStated.groups, ...counted]))
     for (const [field, value] of expectedFields(knowledge.mapping, {
       ...asStated,
       groups,
