@@ -1,3 +1,4 @@
+import { nextCheckAt } from '../../src/model/identity.ts';
 import type { ScimResource } from '../../src/schema/resource.ts';
 import type { TravelFault } from '../fixtures/fake-travel.ts';
 import {
@@ -360,6 +361,21 @@ test('a leaver whose traveler of a lost create became an administrator stays hel
     await fixture.patch(ada, { title: 'Dr.' });
     await settle(fixture);
     expect(await fixture.identity(ada)).toMatchObject({ state: 'held', hold: { cause: 'guarded' } });
+  }));
+
+test('a user whose traveler of a lost create became an administrator waits for the decision without further attempts', () =>
+  withUsers(async (fixture, create) => {
+    const id = await create(third, 'lose');
+    const [made] = travelers(fixture);
+    if (!made) throw new Error('The lost create made no traveler.');
+    fixture.travel.travelers.set(made.id, { ...made, roles: ['admin'] });
+    await settle(fixture);
+    const held = await fixture.identity(id);
+    expect(held).toMatchObject({ state: 'held', hold: { cause: 'guarded' }, travelId: undefined });
+    expect(nextCheckAt(held)).toBeUndefined();
+    fixture.travel.travelers.set(made.id, made);
+    await fixture.importTravelers();
+    expect(await fixture.identity(id)).toMatchObject({ state: 'synced', travelId: made.id });
   }));
 
 test('a lost create under an address that was just found free makes the only traveler, even if another address is free by then', () =>

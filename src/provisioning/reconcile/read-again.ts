@@ -119,8 +119,10 @@ export function withTimesSettled(
   draft: OutcomeDraft,
 ): OutcomeDraft {
   const { observed, travelId, creating, readAgainAt } = draft;
-  const isIdle = travelId === undefined && creating === undefined;
-  const postponed = readAgainAt !== undefined && readAgainAt <= now ? now + POSTPONED_MS : readAgainAt;
+  const isOver = readAgainAt !== undefined && readAgainAt <= now;
+  // An attempt without a link has looked for the traveler of a create, unless there was none.
+  const isSearched = travelId === undefined && (isOver || creating === undefined);
+  const postponed = isOver ? now + POSTPONED_MS : readAgainAt;
   // While a call may still be carried out, a value that is not shown may only be late.
   const isSettled = observed && rules && readAgainAt === undefined;
   const unshown = isSettled ? acceptedAndNotShown(draft.applied, observed, rules) : [];
@@ -133,7 +135,7 @@ export function withTimesSettled(
     // A value that is to be sent again, and was not because its field is kept now, stays unknown until an attempt wants the field.
     applied[key] = record.seen === undefined ? record : { ...record, resendAt: now + delay };
   }
-  return { ...draft, applied, readAgainAt: isIdle ? undefined : postponed };
+  return { ...draft, applied, readAgainAt: isSearched ? undefined : postponed };
 }
 
 /** The delay of a read that an attempt could not make, for example because the identity is held; in milliseconds. */
