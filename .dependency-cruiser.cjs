@@ -23,7 +23,7 @@ const folders = {
   'sample-data': ['schema/case-fold', 'travel/'],
   // Of the services above it, the store knows the types of what it stores.
   store: [
-    'schema/(case-fold|clean-text|json-depth|resource)',
+    'schema/(case-fold|clean-text|json-depth|name-spellings|resource)',
     'model/',
     'oauth/clients',
     'translator/mapping/mapping-file',

@@ -7,6 +7,7 @@ import { mappingChangeOperations } from '../operations/mappings/mapping-changes.
 import { mappingOperations } from '../operations/mappings/mappings.ts';
 import type { Operations } from '../operations/operation.ts';
 import { overviewOperations } from '../operations/overview.ts';
+import { duplicateOperations } from '../operations/people/duplicates.ts';
 import { erasureOperations } from '../operations/people/erasure.ts';
 import { groupOperations } from '../operations/people/groups.ts';
 import { peopleOperations } from '../operations/people/people.ts';
@@ -26,6 +27,7 @@ export const operations = {
   ...overviewOperations,
   ...peopleOperations,
   ...personOperations,
+  ...duplicateOperations,
   ...erasureOperations,
   ...mappingOperations,
   ...mappingChangeOperations,

@@ -29,8 +29,8 @@ export interface PeopleFilter {
   sort?: PeopleSort | undefined;
 }
 
-/** The orders of people besides that by userName: by name, by state with those first who need an admin, and by last change, the latest first. */
-export const peopleSorts = ['name', 'state', 'changed'] as const;
+/** The orders of people besides that by userName: by name, by state with those first who need an admin, and by last change, the latest or the earliest first. */
+export const peopleSorts = ['name', 'state', 'changed', 'unchanged'] as const;
 
 export type PeopleSort = (typeof peopleSorts)[number];
 
@@ -84,12 +84,23 @@ export interface People {
   findByPrefix(connection: string, prefix: string, limit: number): Promise<ListedPerson[]>;
   /** Returns at most `limit` people as `PeopleFilter.search` selects them, by name. */
   findByText(connection: string, text: string, limit: number): Promise<ListedPerson[]>;
+  /** Returns those of these people who are not deleted. */
+  findByIds(connection: string, ids: string[]): Promise<ListedPerson[]>;
   /** Returns the id of a person whom an IdP has sent, if possible one who was changed lately; undefined if all were imported. */
   findExample(connection: string): Promise<string | undefined>;
   /** Returns the traveler whose credential the bridge uses: as long as no IdP sends it, it is no person, and no list has it. */
   findOwnTravelId(connection: string): Promise<string | undefined>;
   /** Counts the people whom the scope of the mapping leaves out, by connection; those without such people are left out. */
   countOutOfScope(): Promise<{ connection: string; count: number }[]>;
+}
+
+/** The kinds of what two people may share. */
+export const evidenceKinds = ['address', 'employeeNumber', 'nameAndDepartment'] as const;
+
+/** What two people share, without regard to case. */
+export interface Evidence {
+  kind: (typeof evidenceKinds)[number];
+  value: string;
 }
 
 /** The longest value of a finding in lists, in characters. */

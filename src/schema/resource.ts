@@ -102,6 +102,11 @@ export function emailsOf({ emails }: ScimResource): string[] {
     .filter((value) => typeof value === 'string');
 }
 
+/** Returns a text that is not empty; undefined for any other value. */
+export function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
 /** Returns the employee number of a user (RFC 7643 §4.3). */
 export function employeeNumberOf(user: ScimResource): string | undefined {
   const extension = user[urns.enterprise];

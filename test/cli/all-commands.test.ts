@@ -203,6 +203,8 @@ describe('--json', () => {
     'mapping proposed': { code: 1 },
     'mapping restore': { args: () => ['1', '--yes'], member: 'outcome' },
     'people list': { member: 'userName' },
+    'people unsent': {},
+    'people duplicates': {},
     'people findings': { member: 'value' },
     'people update': { args: () => ['--connection', 'default', '--yes'], member: 'people' },
     'people send-again': { args: () => ['ada@corp.example', '--yes'], member: 'people' },

@@ -1,6 +1,7 @@
 import type { PeopleFilter } from '../../src/model/people.ts';
 import { ensureConnection } from '../../src/store/connections.ts';
 import { auditLog } from '../../src/store/credentials/audit-log.ts';
+import { findDuplicates } from '../../src/store/identities/duplicates.ts';
 import { people } from '../../src/store/identities/people.ts';
 import { shadowPlans } from '../../src/store/identities/shadow-plans.ts';
 import { groupPages } from '../../src/store/lists/group-pages.ts';
@@ -46,6 +47,10 @@ test.each([
     'changed',
     /^SEARCH identity USING INDEX identity_last_modified \(account=\? AND connection_id=\? AND .*last_modified/,
   ],
+  [
+    'unchanged',
+    /^SEARCH identity USING INDEX identity_last_modified \(account=\? AND connection_id=\? AND .*last_modified/,
+  ],
 ] as const)('people are sorted by %s along an index, from a place on', async (sort, walk) => {
   const database = await databases.open();
   await ensureConnection(database, { id: 'okta', account: 'acme' });
@@ -53,6 +58,17 @@ test.each([
   const plans = await plansOf(database, (spied) => people(spied).findPage('okta', { sort }, place));
   expect(plans).toContainEqual(expect.stringMatching(walk));
   expect(plans.filter((plan) => plan.startsWith('SCAN') && !plan.startsWith('SCAN page'))).toEqual([]);
+});
+
+test('possible duplicates are found along the index of keys, each by a search in it', async () => {
+  const database = await databases.open();
+  await ensureConnection(database, { id: 'okta', account: 'acme' });
+  const plans = await plansOf(database, (spied) => findDuplicates(spied, 'okta', 'a'));
+  const search =
+    /^SEARCH (one|other) USING PRIMARY KEY \(account=\? AND connection_id=\? AND email_key|^SEARCH identity( EXISTS)? USING .* AND id=\?\)/;
+  expect(
+    plans.filter((plan) => !search.test(plan) && !plan.startsWith('CORRELATED SCALAR SUBQUERY')),
+  ).toEqual([]);
 });
 
 test('a part of a name is compared with narrow keys alone', async () => {

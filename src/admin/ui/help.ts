@@ -4,6 +4,7 @@ export const helpPages = {
   '/people': 'operations/somebody-has-no-traveler.html',
   '/people/groups': 'mappings/groups.html',
   '/people/findings': 'operations/states-and-findings.html',
+  '/people/duplicates': 'operations/unsent-and-duplicates.html',
   '/mappings': 'operations/change-a-mapping.html#on-the-admin-page',
   '/traffic': 'operations/requests.html',
   '/decisions': 'operations/held-changes.html#deciding',

@@ -43,6 +43,7 @@ const GroupsView = lazyView(async () => (await import('./views/people/groups.tsx
 const FindingValuesView = lazyView(
   async () => (await import('./views/people/finding-values.tsx')).FindingValuesView,
 );
+const DuplicatesView = lazyView(async () => (await import('./views/people/duplicates.tsx')).DuplicatesView);
 const MappingsView = lazyView(async () => (await import('./views/mappings/mappings.tsx')).MappingsView);
 const TrafficView = lazyView(async () => (await import('./views/traffic/traffic.tsx')).TrafficView);
 const DecisionsView = lazyView(async () => (await import('./views/decisions/decisions.tsx')).DecisionsView);
@@ -70,6 +71,7 @@ export const groups: { label?: string; views: View[] }[] = [
           { path: '/people', label: 'People', content: PeopleView },
           { path: '/people/groups', label: 'Groups', content: GroupsView },
           { path: '/people/findings', label: 'Findings by value', content: FindingValuesView },
+          { path: '/people/duplicates', label: 'Duplicates', content: DuplicatesView },
         ],
       },
       {

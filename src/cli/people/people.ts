@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { type Identity, isInactive } from '../../model/identity.ts';
 import type { ListedPerson } from '../../model/people.ts';
+import { duplicateColumns, duplicateOperations } from '../../operations/people/duplicates.ts';
 import { peopleOperations } from '../../operations/people/people.ts';
 import { personOperations } from '../../operations/people/person.ts';
 import { describeState } from '../../provisioning/conditions/describe-state.ts';
@@ -37,11 +38,12 @@ const { query: listQuery } = peopleOperations.listPeople;
 const { query: findingQuery } = peopleOperations.downloadFindingValues;
 const { body: filters } = peopleOperations.reconcilePeople;
 
-/** Adds the commands `people list`, which is the default, `people findings`, `people update`, `people send-again` and `people join`. */
+/** Adds the commands `people list`, which is the default, `people unsent`, `people duplicates`, `people findings`, `people update`, `people send-again` and `people join`. */
 export function addPeopleCommand(program: CliCommand): void {
   const people = program.command('people').description('the people of all connections');
   refuseUnknownCommands(people);
   addListCommand(people);
+  addReportCommands(people);
   addFindingsCommand(people);
   addUpdateCommand(people);
   addSendAgainCommand(people);
@@ -70,6 +72,40 @@ function addListCommand(people: CliCommand): void {
           table: ['userName', 'name', 'state', 'hold', 'active', 'findings', 'lastChange', 'connection'],
           none: 'There are no such people.',
           hint: '"npx jetbridge explain PERSON" tells why.',
+        });
+      }),
+    );
+}
+
+function addReportCommands(people: CliCommand): void {
+  const unsent = people
+    .command('unsent')
+    .description('list the travelers that no user of any connection has, the longest unchanged first');
+  addListFlags(addLimitOption(unsent, 'travelers'))
+    .examples('people unsent', 'people unsent --csv > unsent.csv')
+    .runs((shell, flags: ListFlags) =>
+      withOperations(shell, (operator) => {
+        const list = [peopleOperations, 'listPeople', 'people'] as const;
+        const input = { state: 'unmanaged', sort: 'unchanged' } as const;
+        return printList(shell, flags, listPages(operator, list, input, rowLimit(flags) + 1), {
+          columns: peopleColumns,
+          table: ['userName', 'name', 'active', 'lastChange', 'travelUserId', 'connection'],
+          none: 'Every traveler has a user.',
+        });
+      }),
+    );
+  const duplicates = people
+    .command('duplicates')
+    .description('list pairs of people who share an address, an employee number, or names and department');
+  addListFlags(addLimitOption(duplicates, 'pairs'))
+    .examples('people duplicates', 'people duplicates --csv > duplicates.csv')
+    .runs((shell, flags: ListFlags) =>
+      withOperations(shell, (operator) => {
+        const list = [duplicateOperations, 'listDuplicates', 'pairs'] as const;
+        return printList(shell, flags, listPages(operator, list, {}, rowLimit(flags) + 1), {
+          columns: duplicateColumns,
+          table: ['shared', 'value', 'userName', 'otherUserName', 'join'],
+          none: 'No two people share an address, an employee number, or names and department.',
         });
       }),
     );

@@ -14,11 +14,12 @@ import { OperationError } from '../errors.ts';
 import { type OperationContext, type Operations, operation } from '../operation.ts';
 import { count, optionalText, optionalTime, time } from '../schemas.ts';
 import { finding } from './person.ts';
-import { type Place, parsePlace, placeText } from './person-place.ts';
+import { parsePlace, placeAt, placeText } from './person-place.ts';
 
 const text = z.string().max(300);
 
-const person = z
+/** A person in a list. */
+export const person = z
   .object({
     connection: z.string(),
     id: z.string(),
@@ -81,7 +82,7 @@ const pageQuery = z.strictObject({
     .enum(peopleSorts)
     .optional()
     .describe(
-      'The order in each connection; without it by userName. state: those first who need an admin; changed: the latest first',
+      'The order in each connection; without it by userName. state: those first who need an admin; changed: the latest first; unchanged: the latest last',
     ),
   after: z.string().max(4_000).optional().describe('`next` of the page before'),
   limit: z.coerce.number<number>().int().min(1).max(500).default(100),
@@ -352,10 +353,6 @@ function toCounts(summary: PeopleSummary) {
     people: countAll(summary),
     findings: [...findings].map(([code, people]) => ({ code, people })),
   };
-}
-
-function placeAt(connection: string | undefined): Place | undefined {
-  return connection === undefined ? undefined : { connection, after: undefined };
 }
 
 /** The number of people that a search returns. */

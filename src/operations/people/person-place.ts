@@ -7,6 +7,11 @@ export interface Place {
   after: PersonPlace | undefined;
 }
 
+/** Returns the beginning of a connection. */
+export function placeAt(connection: string | undefined): Place | undefined {
+  return connection === undefined ? undefined : { connection, after: undefined };
+}
+
 /** Returns a place as the text that a client sends with the next request. */
 export function placeText({ connection, after }: Place): string {
   const parts = [connection, ...(after ? [after.key, after.id] : [])];

@@ -1,6 +1,7 @@
 import type { Departure, EvidenceRow, PersonalValues } from '../../model/identity.ts';
 import { foldCase } from '../../schema/case-fold.ts';
-import { emailsOf, isObject, type Json, type ScimResource } from '../../schema/resource.ts';
+import { nameOf, spellingsOf } from '../../schema/name-spellings.ts';
+import { emailsOf, type ScimResource, textOf } from '../../schema/resource.ts';
 
 /** A leaver, and a user who may be the same person. */
 export interface Return {
@@ -57,21 +58,15 @@ export function comparedEmails(desired: ScimResource): string[] {
 /** Returns the values of a user by which people are compared. */
 export function personalValuesOf(desired: ScimResource): PersonalValues {
   const externalId = textOf(desired.externalId);
-  const parts = isObject(desired.name) ? desired.name : {};
-  const names = [textOf(parts.givenName), textOf(parts.familyName)].filter((part) => part !== undefined);
-  const name = names.length > 0 ? names.join(' ') : (textOf(parts.formatted) ?? textOf(desired.displayName));
+  const name = nameOf(desired);
   const contacts = [textOf(desired.userName), ...comparedEmails(desired)].filter(
     (text) => text !== undefined,
   );
   return {
     ...(externalId === undefined ? {} : { externalId }),
-    ...(name === undefined ? {} : { name: name.slice(0, MAX_NAME_LENGTH) }),
+    ...(name === undefined ? {} : { name }),
     contacts: [...new Set(contacts)],
   };
-}
-
-function textOf(value: Json | undefined): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 function shareContact(one: PersonalValues, other: PersonalValues): boolean {
@@ -92,42 +87,3 @@ function haveUnchangedNames(one: PersonalValues, other: PersonalValues): boolean
   const isUnknown = spellingsOf(one.name).length === 0 && spellingsOf(other.name).length === 0;
   return isUnknown || haveEqualNames(one, other);
 }
-
-/** Real names are shorter. The limit bounds the time for normalizing, which grows with the square of a run of marks. */
-const MAX_NAME_LENGTH = 256;
-
-/**
- * Returns the letters and digits of a name, in the spellings that it may have; none for a name without letters. There are two if a letter
- * is written in two ways: Müller is Muller or Mueller.
- */
-function spellingsOf(name = ''): string[] {
-  const letters = withoutBrackets(name.slice(0, MAX_NAME_LENGTH).normalize('NFKC')).toLowerCase();
-  const spellings = [plainLetters, longLetters].map((spelling) => bareLetters(spellOut(letters, spelling)));
-  return spellings.filter((text) => text !== '');
-}
-
-/** Removes "(External)", "[Contractor]" and the like, from the inside out. */
-function withoutBrackets(text: string): string {
-  const without = text.replace(/\([^()]*\)|\[[^[\]]*\]|\{[^{}]*\}|<[^<>]*>/gu, ' ');
-  return without === text ? text : withoutBrackets(without);
-}
-
-function spellOut(letters: string, spelling: Record<string, string>): string {
-  return [...letters].map((letter) => spelling[letter] ?? letter).join('');
-}
-
-function bareLetters(text: string): string {
-  return text.normalize('NFKD').replace(/[^\p{L}\p{N}]+/gu, '');
-}
-
-/** Letters that consist of no letter and accent. */
-const plainLetters: Record<string, string> = {
-  ...{ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ħ: 'h', ŧ: 't', ŋ: 'ng', ı: 'i' },
-  ...{ ĸ: 'k', ə: 'e', ȷ: 'j', ĳ: 'ij' },
-};
-
-/** The same, and the letters that are also written as two. */
-const longLetters: Record<string, string> = {
-  ...plainLetters,
-  ...{ ä: 'ae', ö: 'oe', ü: 'ue', ø: 'oe', å: 'aa', đ: 'dj' },
-};

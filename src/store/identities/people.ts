@@ -43,6 +43,7 @@ export function people({ db, scopeOf }: Database): People {
       readByPrefix(db, { scope: scopeOf(connection), range: prefixRange(prefix), limit }),
     findByText: (connection, text, limit) =>
       readByText(db, { scope: scopeOf(connection), text: foldCase(text), limit }),
+    findByIds: (connection, ids) => readByIds(db, scopeOf(connection), ids),
     findExample: (connection) => findExample(db, scopeOf(connection)),
     findOwnTravelId: (connection) => readOwnTravelId(db, scopeOf(connection)),
     countOutOfScope: () => countOutOfScope(db),
@@ -152,6 +153,12 @@ const orders = {
     by: sql`last_modified desc, id desc`,
     isAfter: ({ key, id }) => sql`(last_modified, id) < (${Number(key) || 0}, ${id})`,
   },
+  unchanged: {
+    ...byUserName,
+    key: sql`last_modified`,
+    by: sql`last_modified, id`,
+    isAfter: ({ key, id }) => sql`(last_modified, id) > (${Number(key) || 0}, ${id})`,
+  },
   // The keys of people begin with their names.
   name: {
     key: sql`name_key`,
@@ -193,6 +200,17 @@ async function readByPrefix(
     .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     .flatMap((row) => toPerson(row) ?? [])
     .slice(0, limit);
+}
+
+async function readByIds(db: Kysely<Tables>, scope: Scope, ids: string[]): Promise<ListedPerson[]> {
+  const ownTravelId = await readOwnTravelId(db, scope);
+  const found: ListedPerson[] = [];
+  for (const batch of batches(ids)) {
+    const { rows } = await sql<PersonRow>`select ${columns({ scope, ownTravelId })} from identity
+      where ${inScope(scope)} and id in (${sql.join(batch)}) and deleted_at is null`.execute(db);
+    found.push(...rows.flatMap((row) => toPerson(row) ?? []));
+  }
+  return found;
 }
 
 function selectsFindings({ finding, field, value, hasFindings }: PeopleFilter): boolean {

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PartOperator } from '../../model/list-ports.ts';
-import { displayNameOf } from '../../model/people.ts';
+import { displayNameOf, type Evidence } from '../../model/people.ts';
 import { foldCase } from '../../schema/case-fold.ts';
 import { cleanValue } from '../../schema/clean-text.ts';
+import { nameOf, spellingsOf } from '../../schema/name-spellings.ts';
 import {
   emailsOf,
   employeeNumberKey,
   employeeNumberOf,
   isObject,
   type JsonObject,
+  textOf,
+  urns,
 } from '../../schema/resource.ts';
 
 /**
@@ -40,11 +43,11 @@ export function emailKeys(desired: JsonObject): string[] {
   return [...new Set(emailsOf(desired).map(caseFoldedKey))];
 }
 
-/** Returns the keys of a user in the table `identity_email`: those of the email addresses, of the employee number, and of the person. */
+/** Returns the keys of a user in the table `identity_email`: those of the email addresses, of the employee number, of the name, and of the person. */
 export function contactKeys(desired: JsonObject): string[] {
   const number = employeeNumberKey(employeeNumberOf(desired));
   const numbers = number === undefined ? [] : [numberSearchKey(number)];
-  return [...emailKeys(desired), ...numbers, personSearchKey(desired)];
+  return [...emailKeys(desired), ...numbers, ...nameKeys(desired), personSearchKey(desired)];
 }
 
 /**
@@ -75,6 +78,27 @@ export function personSearchKey(desired: JsonObject): string {
  */
 export function numberSearchKey(employeeNumberKey: string): string {
   return `NUMBER ${hashIfLong(employeeNumberKey)}`;
+}
+
+/** The beginning of the keys of names. It is in capital letters for the same reason. */
+const NAME = 'NAME ';
+
+/** Returns a key for each spelling of a user's name, with the department; none without one, because many people have one name. */
+function nameKeys(desired: JsonObject): string[] {
+  const extension = desired[urns.enterprise];
+  const department = isObject(extension) ? textOf(extension['department'])?.trim() : undefined;
+  if (!department) return [];
+  const spellings = new Set(spellingsOf(nameOf(desired)));
+  return [...spellings].map((spelling) => NAME + hashIfLong(`${spelling} ${foldCase(department)}`));
+}
+
+/** Returns what two people with this key share; the value is empty for names. */
+export function evidenceOf(key: string): Evidence {
+  if (key.startsWith(NAME)) return { kind: 'nameAndDepartment', value: '' };
+  const number = numberSearchKey('');
+  return key.startsWith(number)
+    ? { kind: 'employeeNumber', value: key.slice(number.length) }
+    : { kind: 'address', value: key };
 }
 
 /** Texts from `from` up to but without `to`. */

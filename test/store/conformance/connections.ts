@@ -60,7 +60,11 @@ export function describeConnections(open: OpenDatabase): void {
     });
     await tasks.saveState('okta', 'import', {});
     const told = { connection: 'okta', kind: 'hold', subject: 'guarded', people: 1, since: NOW } as const;
-    await reportedConditions(database).open(told, NOW);
+    const reported = reportedConditions(database);
+    await reported.open(told, NOW);
+    const outage = { connection: 'okta', kind: 'travelOutage', since: NOW } as const;
+    await reported.see(outage, NOW);
+    await reported.clear({ ...outage, subject: '' }, NOW);
     await groups.insert(team('g'), [{ value: 'ada' }]);
     const ended = { group_id: 'g', user_id: 'dead', type: null, display: null };
     const { db } = database;

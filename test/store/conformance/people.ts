@@ -2,6 +2,8 @@ import { findings } from '../../../src/model/findings.ts';
 import type { Identity } from '../../../src/model/identity.ts';
 import type { People, PeopleFilter } from '../../../src/model/people.ts';
 import { listPeople } from '../../../src/provisioning/people/people.ts';
+import { urns } from '../../../src/schema/resource.ts';
+import { findDuplicates } from '../../../src/store/identities/duplicates.ts';
 import { fixture, importedIdentity, NOW, type OpenDatabase, person } from '../../fixtures/store.ts';
 
 const inactive = (id: string) => ({ desired: { ...person(id).desired, active: false } });
@@ -82,6 +84,9 @@ export function describePeople(open: OpenDatabase): void {
       expect(await idsOf(people, { search: 'hopper' })).toEqual([]);
     });
 
+    it('who share an address, an employee number, or names and department are found, each pair once for each', () =>
+      findSharing(open));
+
     it('with a text are listed page by page in each order', () => listWithText(open, 20));
 
     it('are sorted by name, by state with those first who need an admin, or by the last change', async () => {
@@ -119,6 +124,7 @@ export function describePeople(open: OpenDatabase): void {
       expect(await sorted({ sort: 'name' })).toBe('becda');
       expect(await sorted({ sort: 'state' })).toBe('cbdae');
       expect(await sorted({ sort: 'changed' })).toBe('cdaeb');
+      expect(await sorted({ sort: 'unchanged' })).toBe('beadc');
       expect(await sorted({ sort: 'changed', state: 'synced' })).toBe('ae');
       expect(await sorted({ sort: 'name', state: 'synced' })).toBe('ea');
       expect(await sorted({ sort: 'changed', archived: true })).toBe('de');
@@ -277,4 +283,41 @@ async function listWithText(open: OpenDatabase, count: number): Promise<void> {
 export function describeManyPeople(open: OpenDatabase): void {
   it('people with a text are listed page by page in each order (2,500 of them)', () =>
     listWithText(open, 2_500));
+}
+
+/** Compares people of two connections of one account, and one of another account. */
+async function findSharing(open: OpenDatabase): Promise<void> {
+  const { add, database } = await fixture(open);
+  const emails = (...values: string[]) => ({ emails: values.map((value) => ({ value })) });
+  const withNumber = (employeeNumber: string, department?: string) => ({
+    [urns.enterprise]: { employeeNumber, ...(department && { department }) },
+  });
+  const one = (id: string, desired: Identity['desired'], more: Partial<Identity> = {}) =>
+    person(id, { desired: { userName: id, ...desired }, ...more });
+  const müller = { name: { givenName: 'Eva', familyName: 'Müller (Ext)' } };
+  const mueller = { name: { givenName: 'eva', familyName: 'Mueller' } };
+  await add(
+    one('a', { ...emails('a@x.example', 'shared@x.example') }),
+    one('b', { ...emails('Shared@x.example') }),
+    one('c', { ...emails('c@x.example', 'shared@x.example') }),
+    one('d', { ...withNumber('0017'), ...müller }),
+    one('e', { ...withNumber('17'), ...mueller }, { connection: 'entra' }),
+    one('f', { ...withNumber('1', 'R&D'), ...müller }),
+    one('g', { ...withNumber('2', 'r&d '), ...mueller }),
+    one('h', { ...withNumber('3', 'Sales'), ...mueller }),
+    one('i', { ...emails('a@x.example') }, { connection: 'other' }),
+  );
+  const okta = await findDuplicates(database, 'okta', '');
+  const texts = okta.pairs.map(
+    ({ one, other, shared }) => `${one.id}${other.id} ${shared.kind} ${shared.value}`,
+  );
+  expect(texts.toSorted()).toEqual([
+    'ab address shared@x.example',
+    'bc address shared@x.example',
+    'fg nameAndDepartment ',
+  ]);
+  expect(okta.next).toBeUndefined();
+  const entra = await findDuplicates(database, 'entra', '');
+  expect(entra.pairs).toMatchObject([{ one: { id: 'e' }, other: { connection: 'okta', id: 'd' } }]);
+  expect((await findDuplicates(database, 'okta', 'shared@x.example')).pairs).toEqual([]);
 }

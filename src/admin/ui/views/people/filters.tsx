@@ -16,7 +16,12 @@ type Sort = NonNullable<Input<'listPeople'>['sort']>;
 type Change = ReturnType<typeof useAddressFilter<Filters & { sort?: Sort }>>[1];
 
 /** The orders besides that by userName. */
-export const sortTexts: Record<Sort, string> = { name: 'Name', state: 'State', changed: 'Last change' };
+export const sortTexts: Record<Sort, string> = {
+  name: 'Name',
+  state: 'State',
+  changed: 'Last change',
+  unchanged: 'First change',
+};
 
 /** The filters and the order of the address without values that the API does not have, and a function that changes some of them. */
 export function usePeopleFilters(): { filters: Filters; sort: Sort | undefined; change: Change } {

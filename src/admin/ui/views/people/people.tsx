@@ -47,7 +47,10 @@ function PeopleList() {
           </Group>
         }
       >
-        <PeopleCount filters={filters} />
+        <PeopleCount filters={filters} />{' '}
+        <ViewLink isInText href="~/admin/people?state=unmanaged&sort=unchanged">
+          Travelers without a user
+        </ViewLink>
       </ViewHead>
       <FilterBar filters={filters} sort={sort} change={change} />
       <ScrolledRows
