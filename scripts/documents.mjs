@@ -13,7 +13,7 @@ const named = {
   'CHANGELOG.md': 'changelog.html',
 };
 
-/** Writes the documents that the package contains to a folder as pages, with their images and a style sheet. */
+/** Writes the documents that the package contains to a folder as pages, with their images, a style sheet, and what a search in them needs. */
 export function renderDocuments(folder) {
   const packed = packedFiles();
   const below = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
@@ -21,13 +21,23 @@ export function renderDocuments(folder) {
     .filter((file) => file.endsWith('.md') && packed.test(file));
   const pages = new Map(below.map((file) => [file, posix.relative('docs', file).replace(/\.md$/, '.html')]));
   for (const [file, page] of Object.entries(named)) pages.set(file, page);
+  const sections = [];
   for (const [file, page] of pages) {
     mkdirSync(join(folder, dirname(page)), { recursive: true });
-    writeFileSync(
-      join(folder, page),
-      renderDocument(readFileSync(join(root, file), 'utf8'), { file, pages }),
-    );
+    const rendered = renderDocument(readFileSync(join(root, file), 'utf8'), { file, pages });
+    writeFileSync(join(folder, page), rendered);
+    sections.push(...sectionsOf(rendered, page));
   }
+  writeFileSync(join(folder, 'search.json'), JSON.stringify(sections));
+  writeFileSync(
+    join(folder, 'search-results.html'),
+    renderPage({
+      title: 'Search',
+      content: '<h1>Search</h1>\n{{results}}\n',
+      query: '{{query}}',
+      addressOf: String,
+    }),
+  );
   cpSync(join(root, 'docs/images'), join(folder, 'images'), { recursive: true });
   cpSync(join(root, 'scripts/documents.css'), join(folder, 'style.css'));
   cpSync(join(root, 'src/admin/ui/icon.svg'), join(folder, 'icon.svg'));
@@ -74,28 +84,55 @@ export function renderDocument(markdown, { file, pages }) {
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>');
   const [, title = file] = /^# (.+)$/m.exec(markdown) ?? [];
+  return renderPage({ title: title.replaceAll('`', ''), content, addressOf: toPage });
+}
+
+/** Returns a page with a document or with what a search has found. */
+function renderPage({ title, content, query = '', addressOf }) {
   const links = [
     ['Documentation', 'index.html'],
     ['Operations', 'operations.html'],
     ['Settings', 'settings.html'],
     ['Commands', 'command-line.html'],
-  ].map(([text, target]) => `<a href="${toPage(target)}">${text}</a>`);
+  ].map(([text, target]) => `<a href="${addressOf(target)}">${text}</a>`);
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title.replaceAll('`', ''))} · Jetbridge</title>
-<link rel="icon" href="${toPage('icon.svg')}">
-<link rel="stylesheet" href="${toPage('style.css')}">
+<title>${escapeHtml(title)} · Jetbridge</title>
+<link rel="icon" href="${addressOf('icon.svg')}">
+<link rel="stylesheet" href="${addressOf('style.css')}">
 </head>
 <body>
-<nav aria-label="Documents">${links.join(' ')} <a href="/admin">Admin page</a></nav>
+<nav aria-label="Documents">${links.join(' ')} <a href="/admin">Admin page</a>
+<form role="search" action="${addressOf('search')}">
+<input type="search" name="q" aria-label="Search the documents" placeholder="Search" maxlength="200" value="${query}">
+<button>Search</button>
+</form>
+</nav>
 <main>
 ${content}</main>
 </body>
 </html>
 `;
+}
+
+/** Returns the sections of a page: what stands below each heading, without marks. */
+function sectionsOf(rendered, page) {
+  const [, content = ''] = /<main>(.*)<\/main>/s.exec(rendered) ?? [];
+  const parts = content.split(/(?=<h[1-6] id=")/).flatMap((part) => {
+    const [, id, heading, rest] = /^<h[1-6] id="([^"]*)">(.*?)<\/h[1-6]>(.*)$/s.exec(part) ?? [];
+    return id === undefined ? [] : [{ page, id, heading: textOf(heading), text: textOf(rest) }];
+  });
+  return parts.map((part) => ({ title: parts[0].heading, ...part }));
+}
+
+const entities = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'", '&amp;': '&' };
+
+function textOf(html) {
+  const text = html.replace(/<[^>]*>/g, ' ').replace(/&(lt|gt|quot|#39|amp);/g, (entity) => entities[entity]);
+  return text.replace(/\s+/g, ' ').trim();
 }
 
 /** Returns the address of a linked document, relative to the page; undefined for files that are no documents, such as sources. */

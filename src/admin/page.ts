@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import express, { type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { markRoutine } from '../http/log.ts';
+import { documentSearch } from './document-search.ts';
 
 /** In `index.html`; replaced by a new value for each response, which allows the style elements of the page's components. */
 const NONCE_PLACEHOLDER = '{{nonce}}';
@@ -28,11 +29,13 @@ export function adminPage(folder: string): Router {
 
 /**
  * Creates the routes of the documents, to be mounted under /docs: the folder `docs` that `npm run build` makes. They need no sign-in,
- * because they say nothing about the installation.
+ * because they say nothing about the installation. A search in them is at `/docs/search?q=`.
  */
 export function documentPages(folder: string): Router {
   const router = Router({ caseSensitive: true });
-  router.use(routine, pageHeaders, express.static(folder, { extensions: ['html'] }));
+  router.use(routine, pageHeaders);
+  router.get('/search', documentSearch(folder));
+  router.use(express.static(folder, { extensions: ['html'] }));
   return router;
 }
 
