@@ -1,3 +1,4 @@
+import { accessOperations } from '../operations/connections/access.ts';
 import { connectionRecordOperations } from '../operations/connections/connection-records.ts';
 import { connectOperations } from '../operations/connections/connections.ts';
 import { shadowOperations } from '../operations/connections/shadow.ts';
@@ -37,6 +38,7 @@ export const operations = {
   ...shadowOperations,
   ...trafficOperations,
   ...connectOperations,
+  ...accessOperations,
   ...connectionRecordOperations,
   ...credentialOperations,
   ...travelOperations,

@@ -1,5 +1,6 @@
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { eventually } from '../fixtures/eventually.ts';
+import { openidProvider } from '../fixtures/openid-provider.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 
 const key = 'b6f1c2d3e4f5a6978899aabbccddeeff';
@@ -226,4 +227,79 @@ test('what the database has of each connection is listed, and a connection that 
   const forget = (id: string) => fixture.admin('DELETE', `/connection-records/${id}`);
   expect(await forget('default')).toMatchObject({ status: 409, body: { message: keptBecause } });
   expect((await forget('nosuch')).status).toBe(404);
+});
+
+describe('access', () => {
+  const change = (connection: string, body: object) =>
+    fixture.admin('PATCH', `/connections/${connection}/access`, { body });
+  const detailsOf = async (connection: string) =>
+    (await fixture.viewer('GET', `/connections/${connection}`)).body;
+
+  test('changed limits hold from the next request on, and null removes one', async () => {
+    await add('limits');
+    const { send } = await clientOf('limits');
+    const statuses = async () => {
+      const sent = await Promise.all(Array.from({ length: 30 }, () => send('GET', '/Users?count=0')));
+      return [...new Set(sent.map(({ status }) => status))].sort();
+    };
+    expect((await change('limits', { requestsPerSecond: 1, allowFrom: ['loopback'] })).status).toBe(204);
+    expect(await statuses()).toEqual([200, 429]);
+    expect((await change('limits', { requestsPerSecond: null, allowFrom: ['192.0.2.0/24'] })).status).toBe(
+      204,
+    );
+    expect(await statuses()).toEqual([403]);
+    expect((await detailsOf('limits')).limits).toMatchObject([
+      {
+        name: 'requestsPerSecond',
+        description: expect.stringMatching(/^The largest number of SCIM requests/),
+      },
+      { name: 'allowFrom', value: ['192.0.2.0/24'] },
+    ]);
+    expect((await change('limits', { allowFrom: null })).status).toBe(204);
+    expect(await statuses()).toEqual([200]);
+    const { body: audit } = await fixture.viewer('GET', '/audit?action=changeAccess&limit=1');
+    expect(audit.entries[0].details).toEqual({ id: 'limits', connection: 'limits', allowFrom: null });
+  });
+
+  test('workloads are added and removed, and none whose issuer is at a private address', async () => {
+    await add('federated');
+    const issuer = await openidProvider();
+    const workload = { issuer: 'https://idp.example/tenant', subject: 's', audience: 'a' };
+    expect((await change('federated', { federation: [workload] })).status).toBe(204);
+    expect((await detailsOf('federated')).federation).toEqual([workload]);
+    expect((await change('federated', { requestsPerSecond: 100 })).status).toBe(204);
+    expect((await detailsOf('federated')).federation).toEqual([workload]);
+    const refused = await change('federated', { federation: [{ ...workload, issuer: issuer.issuer }] });
+    expect([refused.status, refused.body.faults]).toEqual([
+      422,
+      [
+        {
+          field: 'federation.0.issuer',
+          message: 'leads to a private address, which the setting oauthClients.allowPrivate does not allow',
+        },
+      ],
+    ]);
+    expect((await change('federated', { federation: null })).status).toBe(204);
+    expect((await detailsOf('federated')).federation).toEqual([]);
+    await issuer.close();
+  });
+
+  test('faulty settings are refused with their place, and a connection of the settings file is not changed', async () => {
+    await add('unchanged');
+    const refused = await change('unchanged', {
+      federation: [{ issuer: 'http://idp.example', subject: '', audience: 'a' }],
+      allowFrom: ['idp.example'],
+    });
+    expect([refused.status, refused.body.faults.map(({ field }: { field: string }) => field)]).toEqual([
+      422,
+      ['federation[0].issuer', 'federation[0].subject', 'allowFrom[0]'],
+    ]);
+    expect((await detailsOf('unchanged')).limits).not.toContainEqual(
+      expect.objectContaining({ value: ['idp.example'] }),
+    );
+    expect((await change('default', { requestsPerSecond: 5 })).body.message).toBe(
+      'The settings file has the connection default. Change it there, and restart.',
+    );
+    expect((await fixture.viewer('PATCH', '/connections/unchanged/access', { body: {} })).status).toBe(403);
+  });
 });

@@ -36,6 +36,20 @@ test('a connection is added on the page, a policy of it is changed, and it is re
   await policies
     .getByRole('row', { name: /^SCIM requests scim: strict What the SCIM interoperability profile forbids/ })
     .waitFor();
+  await page.getByRole('button', { name: 'Change the limits' }).click();
+  const form = page.getByRole('dialog');
+  await form.getByRole('textbox', { name: 'Requests in a second' }).fill('25');
+  await form.getByRole('textbox', { name: 'Addresses' }).fill('idp.example');
+  await form.getByRole('button', { name: 'Put them in force' }).click();
+  await form.getByText('is neither an address nor a range').waitFor();
+  faults.splice(0);
+  await form.getByRole('textbox', { name: 'Addresses' }).fill('203.0.113.0/24\nloopback');
+  await takeScreenshot(page, 'connections-limits-1280-light');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await form.getByRole('button', { name: 'Put them in force' }).click();
+  const limits = page.getByRole('table', { name: 'Limits' });
+  await limits.getByRole('row', { name: /^requestsPerSecond 25 / }).waitFor();
+  await limits.getByRole('row', { name: /^allowFrom \["203\.0\.113\.0\/24","loopback"\]/ }).waitFor();
   await page.getByRole('button', { name: 'Remove…' }).click();
   await page.getByText(/^\d (person|people), 0 deleted people and 0 groups go/).waitFor();
   await page.getByRole('button', { name: 'Remove okta' }).click();

@@ -113,3 +113,44 @@ test('a token is replaced by another one without a failed request of the identit
   expect(faults).toEqual([]);
   await page.context().close();
 });
+
+test('a workload of Entra ID is trusted by the wizard, and removed on the page of its connection', async () => {
+  const { page, faults } = await fixture.signIn({ viewport: { width: 1280, height: 1400 } });
+  await page.goto('/admin/connect');
+  await page.getByRole('button', { name: 'Add a connection' }).click();
+  await page.getByRole('textbox', { name: 'Name' }).fill('entra');
+  await page.getByRole('button', { name: 'Add the connection' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Connection entra' }).waitFor();
+  await page.goto('/admin/connect/entra');
+  await page.getByText('Without a secret').click();
+  const workload = page.getByRole('region', { name: 'The workload' });
+  const tenant = 'ce5f061f-abe6-4e40-9615-301f87bcb7f0';
+  const enter = async (subject: string) => {
+    await workload.getByRole('textbox', { name: 'Issuer, or the id of your tenant' }).fill(tenant);
+    await workload.getByRole('textbox', { name: 'Subject' }).fill(subject);
+    await workload.getByRole('textbox', { name: 'Audience' }).fill('api://b5ba7a93');
+  };
+  await enter('d2f8ee76');
+  // The connection of the settings file is changed there.
+  await workload.getByText('The settings file fixes the connection default.').waitFor();
+  await takeScreenshot(page, 'wizard-workload-file-1280-light');
+  await page.getByRole('combobox', { name: 'Connection' }).click();
+  await page.getByRole('option', { name: 'entra' }).click();
+  await enter('d2f8ee76');
+  await workload.getByRole('button', { name: 'Trust this workload' }).click();
+  await workload.getByText('✓ entra trusts this workload.').waitFor();
+  await page.getByRole('region', { name: 'The connection' }).getByText('entra', { exact: true }).waitFor();
+  await takeScreenshot(page, 'wizard-workload-1280-light');
+  expect(await accessibilityFaults(page)).toEqual([]);
+  await page.goto('/admin/connect/connections/entra');
+  const trusted = page.getByRole('table', { name: 'Workloads' });
+  const row = trusted.getByRole('row', {
+    name: new RegExp(`^https://login.microsoftonline.com/${tenant}/v2.0 d2f8ee76 api://b5ba7a93`),
+  });
+  await row.waitFor();
+  await row.getByRole('button', { name: 'Remove the workload d2f8ee76' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove the workload' }).click();
+  await trusted.waitFor({ state: 'detached' });
+  expect(faults).toEqual([]);
+  await page.context().close();
+});

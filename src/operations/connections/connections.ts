@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { connectionId, travelApiSchema } from '../../config/connection-schema.ts';
-import { type Fault, faultLine } from '../../config/faults.ts';
+import { accessSchema, connectionId, travelApiSchema } from '../../config/connection-schema.ts';
+import { faultLine } from '../../config/faults.ts';
 import type { ConnectionSettings } from '../../config/settings.ts';
 import { readStoredConnection } from '../../config/stored-connections.ts';
 import { hideUrlCredentials } from '../../http/redaction.ts';
@@ -11,14 +11,15 @@ import {
   addStoredConnection,
   readStoredSettings,
   replaceStoredSettings,
-  type StoredSettings,
 } from '../../store/stored-connections.ts';
 import { toMappingFaults } from '../../translator/mapping/mapping-faults.ts';
 import { findConnection, type OperationDeps, type ServiceDeps } from '../deps.ts';
 import { invalidField, OperationError } from '../errors.ts';
 import { type OperationContext, type Operations, operation, serviceOperation } from '../operation.ts';
 import { id, name, optionalInteger, optionalText, optionalTime, time } from '../schemas.ts';
+import { workload } from './access.ts';
 import { describePolicies, describeScimProfile } from './policy-texts.ts';
+import { changeStored, findStored, requireNoFaults } from './stored-settings.ts';
 
 const connection = z
   .object({
@@ -73,6 +74,14 @@ const policy = z
 
 export type Policy = z.input<typeof policy>;
 
+const described = z.array(
+  z.object({
+    name: z.string(),
+    description: z.string().describe('What the settings say'),
+    value: z.unknown(),
+  }),
+);
+
 const details = z.object({
   source: z.enum(['file', 'database']),
   isShadowed: z
@@ -82,7 +91,9 @@ const details = z.object({
     ),
   policies: z.array(policy),
   scim: policy.describe('Which SCIM requests are accepted, in the form of a policy'),
-  travelApi: z.array(z.object({ name: z.string(), description: z.string(), value: z.unknown() })),
+  federation: z.array(workload).describe('The workloads of other issuers that get access tokens'),
+  limits: described,
+  travelApi: described,
 });
 
 export type ConnectionDetails = z.input<typeof details>;
@@ -151,6 +162,8 @@ export const connectOperations = {
         isShadowed: settings.source !== 'database' && stored.some((one) => one.id === id),
         policies: describePolicies(settings.policies),
         scim: describeScimProfile(settings.scim),
+        federation: settings.access.federation ?? [],
+        limits: describe({ requestsPerSecond, allowFrom }, { ...settings.access }),
         travelApi: describeTravelApi(settings),
       };
     },
@@ -175,12 +188,11 @@ export const connectOperations = {
     },
     async ({ params: { id }, body: { policies, ...changed } }, deps, { note }) => {
       note({ connection: id, policies, ...changed });
-      const stored = await findStored(id, deps);
-      const before = writtenSettings.parse(stored.settings);
-      const after = { ...before, ...changed, policies: { ...before.policies, ...policies } };
-      requireNoFaults(id, readStoredConnection(deps.settings, { id, settings: after }).faults);
-      if (!(await replaceStoredSettings(deps.database, stored, after))) throw new OperationError('conflict');
-      await deps.storedConnections.sync();
+      await changeStored(id, deps, (before) => ({
+        ...before,
+        ...changed,
+        policies: { ...before.policies, ...policies },
+      }));
     },
   ),
   countRecords: operation(
@@ -242,14 +254,22 @@ function toAttempt({ position, requestHeaders, ...exchange }: LoggedExchange) {
   return { ...exchange, id: position, userAgent: requestHeaders['user-agent'] };
 }
 
-const writtenSettings = z.looseObject({ policies: z.record(z.string(), z.unknown()).default({}) });
+const { requestsPerSecond, allowFrom } = accessSchema.shape;
+
+/** Describes settings by what the settings file can say about each. */
+function describe(
+  shape: Record<string, { description?: string | undefined }>,
+  values: Record<string, unknown>,
+) {
+  return Object.entries(shape).map(([name, { description = '' }]) => ({
+    ...{ name, description, value: values[name] },
+  }));
+}
 
 /** Describes the travel API by what the settings can say about it. */
 function describeTravelApi({ travelApi, account }: ConnectionSettings) {
-  const values: Record<string, unknown> = { ...travelApi, account, url: hideUrlCredentials(travelApi.url) };
-  return Object.entries(travelApiSchema.shape).map(([name, { description = '' }]) => ({
-    ...{ name, description, value: values[name] },
-  }));
+  const url = hideUrlCredentials(travelApi.url);
+  return describe(travelApiSchema.shape, { ...travelApi, account, url });
 }
 
 /** Returns the stored connections that this process does not serve, with their faults. */
@@ -298,29 +318,6 @@ async function addConnection(
   if (!(await addStoredConnection(deps.database, added)))
     throw new OperationError('conflict', `There is a connection ${id} already.`);
   await deps.storedConnections.sync();
-}
-
-/** The paths of the faults begin with the name of the connection, as in the settings file. */
-function requireNoFaults(id: string, faults: Fault[]): void {
-  if (faults.length === 0) return;
-  throw new OperationError('invalid', 'The connection has faults. Nothing was changed.', {
-    faults: faults.map(({ path, problem, remedy }) => ({
-      field: path.replace(`connections.${id}.`, ''),
-      message: `${problem}. ${remedy}`,
-    })),
-  });
-}
-
-async function findStored(id: string, deps: OperationDeps): Promise<StoredSettings> {
-  const served = deps.connections.find(({ settings }) => settings.id === id)?.settings;
-  if (served?.source === 'file')
-    throw new OperationError(
-      'conflict',
-      `The settings file has the connection ${id}. Change it there, and restart.`,
-    );
-  const stored = (await readStoredSettings(deps.database)).find((one) => one.id === id);
-  if (!stored) throw new OperationError('notFound', `There is no connection ${id}.`);
-  return stored;
 }
 
 async function countRecords(id: string, { database, now }: OperationDeps) {

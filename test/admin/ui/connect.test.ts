@@ -48,12 +48,17 @@ test.each([
   expect(isReachableUrl(url)).toBe(isReachable);
 });
 
-const urls = { scimUrl: 'https://corp.example/scim/v2', tokenEndpoint: 'https://corp.example/oauth/token' };
+const urls = {
+  connection: 'default',
+  ...{ scimUrl: 'https://corp.example/scim/v2', tokenEndpoint: 'https://corp.example/oauth/token' },
+};
 
 test.each<[ProviderKey, Method, string[]]>([
   ['okta', 'token', [urls.scimUrl, 'userName', 'token']],
   ['entra', 'token', [`${urls.scimUrl}?aadOptscim062020`, 'token']],
   ['entra', 'client', [`${urls.scimUrl}?aadOptscim062020`, urls.tokenEndpoint, 'clientId', 'clientSecret']],
+  ['entra', 'federation', [`${urls.scimUrl}?aadOptscim062020`, urls.tokenEndpoint, 'default']],
+  ['other', 'federation', [urls.scimUrl, urls.tokenEndpoint, 'default']],
   ['other', 'token', [urls.scimUrl, 'token']],
   ['other', 'client', [urls.scimUrl, urls.tokenEndpoint, 'clientId', 'clientSecret']],
 ])('%s with a %s: the values to paste', (provider, method, values) => {

@@ -20,17 +20,20 @@ import { useChange, useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
 import { useOverview } from '../overview/state.ts';
 import { ModeButton } from '../shadow/mode.tsx';
+import { Workloads } from './federation.tsx';
+import { LimitsForm } from './limits.tsx';
 
 /** A connection: what the settings say about it, and its policies with what they do. */
 export function ConnectionView({ id, connection }: { id: string; connection: Connection | undefined }) {
   const details = useRead('describeConnection', { id });
   const canChange = useIsAdmin();
+  const isChangeable = ({ source }: ConnectionDetails) => canChange && source === 'database';
   return (
     <>
       <ViewHead
         title={`Connection ${id}`}
         back={{ href: '/', label: 'Connections' }}
-        actions={canChange && details.data?.source === 'database' && <RemoveButton id={id} />}
+        actions={details.data && isChangeable(details.data) && <RemoveButton id={id} />}
       >
         {connection && (
           <>
@@ -48,12 +51,17 @@ export function ConnectionView({ id, connection }: { id: string; connection: Con
                 label="Policies"
                 rows={[...data.policies, data.scim]}
                 keyOf={({ name }) => name}
-                columns={
-                  canChange && data.source === 'database'
-                    ? [...policyColumns, changeColumn(id)]
-                    : policyColumns
-                }
+                columns={isChangeable(data) ? [...policyColumns, changeColumn(id)] : policyColumns}
               />
+            </Section>
+            <Workloads {...{ id, federation: data.federation, canRemove: isChangeable(data) }} />
+            <Section title="Limits">
+              <Rows label="Limits" rows={data.limits} keyOf={({ name }) => name} columns={settingColumns} />
+              {isChangeable(data) && (
+                <DialogButton label="Change the limits" mt="xs">
+                  {(close) => <LimitsForm connection={id} limits={data.limits} onClose={close} />}
+                </DialogButton>
+              )}
             </Section>
             <Section title="Travel API">
               <Rows
@@ -99,7 +107,7 @@ function Source({ source, isShadowed }: Pick<ConnectionDetails, 'source' | 'isSh
 const sourceTexts: Record<ConnectionDetails['source'], string> = {
   file: 'The settings file fixes this connection. Change it there, and restart the service.',
   database:
-    'This connection was added on this page. Its policies can be changed here, and take effect at once; its travel API stays.',
+    'This connection was added on this page. Its policies and limits can be changed here, and take effect at once; its travel API stays.',
 };
 
 /** The policies as people say them. */
@@ -177,7 +185,7 @@ const settingColumns: Column<Setting>[] = [
     width: '27%',
     cell: ({ value }) => (
       <Text span style={{ overflowWrap: 'anywhere' }}>
-        <Breakable text={typeof value === 'string' ? value : JSON.stringify(value)} />
+        <Breakable text={typeof value === 'string' ? value : (JSON.stringify(value) ?? 'not set')} />
       </Text>
     ),
   },

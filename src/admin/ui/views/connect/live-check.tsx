@@ -65,7 +65,7 @@ export function LiveCheck({ connection, caller, method }: LiveCheckProps) {
       </VisuallyHidden>
       {isLogged && !newest && <Waiting caller={caller} method={method} />}
       {person !== undefined && <Done {...{ connection, person }} />}
-      {newest && <Newest attempt={newest} caller={caller} now={dataUpdatedAt} />}
+      {newest && <Newest attempt={newest} now={dataUpdatedAt} {...{ caller, method }} />}
       {newest && isSuccess(newest) && person === undefined && (
         <Text mb="xs">
           The connection works. It is done when the first person has arrived: assign somebody in {caller}.
@@ -99,14 +99,19 @@ function Waiting({ caller, method }: { caller: string; method: Method }) {
         Waiting for {caller === 'the identity provider' ? 'the' : `${caller}’s`} test call…
       </Text>
       <Text c="dimmed">
-        It appears here within seconds, also if its {method === 'client' ? 'client' : 'token'} is refused.
+        It appears here within seconds, also if its {method === 'token' ? 'token' : 'client'} is refused.
         Nothing arrives: the URL is wrong, or this service cannot be reached from there.
       </Text>
     </>
   );
 }
 
-function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; now: number }) {
+interface NewestProps extends Pick<LiveCheckProps, 'caller' | 'method'> {
+  attempt: Attempt;
+  now: number;
+}
+
+function Newest({ attempt, caller, method, now }: NewestProps) {
   const isGood = isSuccess(attempt);
   return (
     <Alert
@@ -115,15 +120,17 @@ function Newest({ attempt, caller, now }: { attempt: Attempt; caller: string; no
       title={`${isGood ? '✓' : '✗'} Arrived ${ageText(attempt.at, now)} ago: ${answerText(attempt)}`}
     >
       <PathCode text={`${attempt.method} ${attempt.path}`} />
-      {attempt.status === 401 && (
-        <Text mt="xs">
-          {isTokenRequest(attempt)
-            ? `Create an OAuth client here, and paste its id and its secret in ${caller}.`
-            : `Create a token here, and paste it in ${caller} without “Bearer”.`}
-        </Text>
-      )}
+      {attempt.status === 401 && <Text mt="xs">{remedyOf(attempt, method, caller)}</Text>}
     </Alert>
   );
+}
+
+/** Says what to do when a call is refused. */
+function remedyOf(attempt: Attempt, method: Method, caller: string): string {
+  if (!isTokenRequest(attempt)) return `Create a token here, and paste it in ${caller} without “Bearer”.`;
+  if (method === 'federation')
+    return 'If the values that came are those of your workload, enter them here in place of the expected ones.';
+  return `Create an OAuth client here, and paste its id and its secret in ${caller}.`;
 }
 
 function columnsAt(now: number): Column<Attempt>[] {

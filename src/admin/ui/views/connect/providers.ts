@@ -1,8 +1,8 @@
 /** The identity providers that have a wizard of their own, and any other. */
 export type ProviderKey = 'okta' | 'entra' | 'other';
 
-/** The credential with which a provider authenticates: a bearer token, or an OAuth client with a secret. */
-export type Method = 'token' | 'client';
+/** How a provider authenticates: by a bearer token, as an OAuth client with a secret, or as a workload of another issuer. */
+export type Method = 'token' | 'client' | 'federation';
 
 /** A field of a provider's console. A `secret` is made on this page. */
 export interface FieldValue {
@@ -18,6 +18,8 @@ export interface Screen {
   /** The way to the screen, and the steps to take there. */
   text: string;
   fields: FieldValue[];
+  /** True for the screen that shows the workload, which is entered on this page. */
+  showsWorkload?: true;
 }
 
 export interface Provider {
@@ -31,8 +33,46 @@ export interface Provider {
 }
 
 interface Urls {
+  connection: string;
   scimUrl: string;
   tokenEndpoint: string;
+}
+
+/** The fields by which a client proves who it is. The id of a workload is the name of its connection. */
+function proofOf(method: Method, { connection, tokenEndpoint }: Urls, labels: ProofLabels): FieldValue[] {
+  if (method === 'token') return [{ label: labels.token, value: { secret: 'token' } }];
+  const isWorkload = method === 'federation';
+  return [
+    ...(isWorkload ? [] : [choice(...labels.grant)]),
+    { label: labels.endpoint, value: tokenEndpoint },
+    { label: labels.clientId, value: isWorkload ? connection : { secret: 'clientId' } },
+    ...(isWorkload ? [] : [{ label: labels.clientSecret, value: { secret: 'clientSecret' } } as const]),
+  ];
+}
+
+interface ProofLabels {
+  token: string;
+  grant: [label: string, value: string];
+  endpoint: string;
+  clientId: string;
+  clientSecret: string;
+}
+
+const entraLabels: ProofLabels = {
+  token: 'Secret Token',
+  grant: ['Authentication method', 'OAuth2 Client Credentials Grant'],
+  ...{ endpoint: 'Token Endpoint', clientId: 'Client Identifier', clientSecret: 'Client Secret' },
+};
+
+const otherLabels: ProofLabels = {
+  token: 'Bearer token',
+  grant: ['Grant type', 'client_credentials'],
+  ...{ endpoint: 'Token endpoint', clientId: 'Client id', clientSecret: 'Client secret' },
+};
+
+/** The screen with the workload; none for another method. */
+function workloadScreen(method: Method, text: string, fields: FieldValue[] = []): Screen[] {
+  return method === 'federation' ? [{ title: 'The workload', text, fields, showsWorkload: true }] : [];
 }
 
 const choice = (label: string, value: string): FieldValue => ({ label, value, isPasted: false });
@@ -82,9 +122,9 @@ export const providers: Record<ProviderKey, Provider> = {
   entra: {
     label: 'Entra ID',
     hint: 'An enterprise application with automatic provisioning',
-    methods: ['token', 'client'],
+    methods: ['token', 'client', 'federation'],
     caller: 'Entra ID',
-    screens: ({ scimUrl, tokenEndpoint }, method) => [
+    screens: (urls, method) => [
       {
         title: 'The application',
         text: 'Enterprise apps → New application → Create your own application.',
@@ -92,20 +132,18 @@ export const providers: Record<ProviderKey, Provider> = {
           choice('Kind', 'Integrate any other application you don’t find in the gallery (Non-gallery)'),
         ],
       },
+      ...workloadScreen(
+        method,
+        'Provisioning → Get started (or New configuration) → Select Workload Identity. It shows three values: enter them here.',
+        [choice('Authentication method', 'Workload Identity Federation')],
+      ),
       {
         title: 'The connection',
         text: 'Provisioning → Get started (or New configuration). Then Test Connection, and Save.',
         fields: [
           choice('Provisioning Mode', 'Automatic'),
-          { label: 'Tenant URL', value: `${scimUrl}?aadOptscim062020` },
-          ...(method === 'token'
-            ? [{ label: 'Secret Token', value: { secret: 'token' } } as const]
-            : [
-                choice('Authentication method', 'OAuth2 Client Credentials Grant'),
-                { label: 'Token Endpoint', value: tokenEndpoint },
-                { label: 'Client Identifier', value: { secret: 'clientId' } } as const,
-                { label: 'Client Secret', value: { secret: 'clientSecret' } } as const,
-              ]),
+          { label: 'Tenant URL', value: `${urls.scimUrl}?aadOptscim062020` },
+          ...proofOf(method, urls, entraLabels),
         ],
       },
       {
@@ -126,22 +164,16 @@ export const providers: Record<ProviderKey, Provider> = {
   other: {
     label: 'Another',
     hint: 'Any client of SCIM 2.0, or a script',
-    methods: ['token', 'client'],
+    methods: ['token', 'client', 'federation'],
     caller: 'the identity provider',
-    screens: ({ scimUrl, tokenEndpoint }, method) => [
+    screens: (urls, method) => [
+      ...workloadScreen(method, 'The identity provider issues the assertions: enter here what they say.'),
       {
         title: 'The connection',
         text: 'Where the identity provider asks for its SCIM 2.0 target. Then let it test the connection.',
         fields: [
-          { label: 'SCIM base URL', value: scimUrl },
-          ...(method === 'token'
-            ? [{ label: 'Bearer token', value: { secret: 'token' } } as const]
-            : [
-                choice('Grant type', 'client_credentials'),
-                { label: 'Token endpoint', value: tokenEndpoint },
-                { label: 'Client id', value: { secret: 'clientId' } } as const,
-                { label: 'Client secret', value: { secret: 'clientSecret' } } as const,
-              ]),
+          { label: 'SCIM base URL', value: urls.scimUrl },
+          ...proofOf(method, urls, otherLabels),
           choice('Unique identifier of users', 'userName'),
         ],
       },

@@ -20,6 +20,7 @@ import { ViewHead } from '../../components/view-head.tsx';
 import { call, type Result } from '../../requests/api.ts';
 import { useChange } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
+import { TrustWorkload } from './federation.tsx';
 import { LiveCheck } from './live-check.tsx';
 import {
   type FieldValue,
@@ -71,20 +72,24 @@ export function Wizard({
                 data={methods}
                 value={method}
                 onChange={(chosen) => {
-                  setMethod(chosen === 'client' ? 'client' : 'token');
+                  setMethod(provider.methods.find((one) => one === chosen) ?? 'token');
                   forget();
                 }}
               />
             )}
-            {provider.screens({ scimUrl, tokenEndpoint }, method).map((screen, index) => (
+            {provider.screens({ connection: id, scimUrl, tokenEndpoint }, method).map((screen, index) => (
               <ScreenCard key={screen.title} screen={screen} number={index + 1} created={created}>
-                <CreateCredential
-                  key={`${id} ${method}`}
-                  connection={id}
-                  method={method}
-                  suggestedName={providerKey === 'other' ? 'identity provider' : providerKey}
-                  onCreated={setCreated}
-                />
+                {screen.showsWorkload ? (
+                  <TrustWorkload key={id} connection={id} isEntra={providerKey === 'entra'} />
+                ) : (
+                  <CreateCredential
+                    key={`${id} ${method}`}
+                    connection={id}
+                    method={method}
+                    suggestedName={providerKey === 'other' ? 'identity provider' : providerKey}
+                    onCreated={setCreated}
+                  />
+                )}
               </ScreenCard>
             ))}
           </Stack>
@@ -97,7 +102,7 @@ export function Wizard({
   );
 }
 
-const methods = toChoices({ token: 'Bearer token', client: 'OAuth client' });
+const methods = toChoices({ token: 'Bearer token', client: 'OAuth client', federation: 'Without a secret' });
 
 function NotReachable({ url }: { url: string }) {
   return (
@@ -118,8 +123,9 @@ interface ScreenCardProps {
   children: ReactNode;
 }
 
-/** `children` is the form that makes the secrets. It stands at the first field that needs one. */
-function ScreenCard({ screen: { title, text, fields }, number, created, children }: ScreenCardProps) {
+/** `children` is the form that makes the secrets, or takes the workload. It stands at the first field that needs one. */
+function ScreenCard({ screen, number, created, children }: ScreenCardProps) {
+  const { title, text, fields, showsWorkload } = screen;
   const canChange = useIsAdmin();
   const first = fields.find(({ value }) => typeof value !== 'string');
   return (
@@ -145,7 +151,7 @@ function ScreenCard({ screen: { title, text, fields }, number, created, children
           ⚠ It is shown only now: paste it before you leave this page.
         </Text>
       )}
-      {first && !created && (
+      {(showsWorkload || (first && !created)) && (
         <div style={{ marginTop: 12 }}>
           {canChange ? children : <Text>Ask an admin to create it: your role is viewer.</Text>}
         </div>
