@@ -15,7 +15,7 @@ const postgres = {
     '**/test/{store,idp}/*.test.ts',
     '**/test/log/exchange-log.test.ts',
     '**/test/docs/metrics.test.ts',
-    '**/test/provisioning/{held-departures,import,import-during-reconciliation,pause,references,replicas,returns}.test.ts',
+    '**/test/provisioning/{held-departures,import,import-during-reconciliation,references,replicas,returns}.test.ts',
     '**/test/provisioning/{rules-in-force,shadow,strangers,writes}.test.ts',
     '**/test/scim/{filter-equivalence,group-concurrency,lists}.test.ts',
     '**/test/travel/webhooks/lease.test.ts',

@@ -40,7 +40,7 @@ export function AuditView() {
         empty={
           count > 0
             ? 'No change matches the filters.'
-            : 'Nothing has been changed yet. Sign-ins, decisions, new mappings and accounts will be listed here.'
+            : 'Nothing has been changed yet. Sign-ins, decisions, new mappings and tokens will be listed here.'
         }
       />
     </>

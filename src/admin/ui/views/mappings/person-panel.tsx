@@ -105,7 +105,7 @@ function PersonChoice({ connection, person, isUnsent, onPerson }: Omit<PanelProp
       </Group>
       {isUnsent && person === undefined && (
         <Text c="dimmed">
-          No identity provider has sent a person to this connection yet. Choose one who was imported from the
+          No identity provider has sent a person to this connection yet. Choose one who was found in the
           travel service, paste a SCIM user, or{' '}
           <ViewLink href="~/admin/connect" isInText>
             connect an identity provider

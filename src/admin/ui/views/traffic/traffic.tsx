@@ -143,7 +143,7 @@ function NewsButton({ count, onClick }: { count: number; onClick: () => void }) 
 function NothingYet({ filter }: { filter: TrafficFilter }) {
   const log = useExchangeLog().data;
   if (Object.keys(filter).length > 0)
-    return 'No exchange matches these filters. The log may have older ones no more.';
+    return 'No exchange matches these filters. Older ones may have been deleted.';
   if (log?.keepDays === 0)
     return 'The settings disable the log of exchanges. Set requestLog.keepDays to 1 or more.';
   const command = [
