@@ -18,6 +18,7 @@ const postgres = {
     '**/test/provisioning/{held-departures,import,import-during-reconciliation,references,replicas,returns}.test.ts',
     '**/test/provisioning/{rules-in-force,shadow,strangers,writes}.test.ts',
     '**/test/scim/{filter-equivalence,group-concurrency,lists}.test.ts',
+    '**/test/server/rolling-upgrade.test.ts',
     '**/test/travel/webhooks/lease.test.ts',
   ],
   testPathIgnorePatterns: ['/node_modules/', ...otherKinds, ...aboutSqlite],

@@ -12,14 +12,10 @@ import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';
 import { type DatabaseLocation, openDatabase } from '../../src/store/sql/open-database.ts';
 import { DatabaseInUse, openEmbedded } from '../../src/store/sql/sqlite.ts';
-import { isOnPostgres } from '../fixtures/data-folder.ts';
+import { fillStatements, rowsOf, TEXT } from '../fixtures/full-tables.ts';
 import { person } from '../fixtures/store.ts';
 import { temporaryDatabases } from '../fixtures/temporary-databases.ts';
-import {
-  createDatabaseWithoutTables,
-  describeOnPostgres,
-  describeOnSqlite,
-} from '../fixtures/test-database.ts';
+import { describeOnPostgres, describeOnSqlite, emptyLocation } from '../fixtures/test-database.ts';
 
 const maker = { jetbridge: '0.1.0', madeAt: '2026-11-29T08:00:00.000Z', key: 'ab12cd34' };
 /** Tables whose rows no backup has. */
@@ -35,23 +31,8 @@ beforeEach(async () => {
   data = newFolder();
   file = join(folder, 'one.backup');
   database = await open(data, false);
-  await fillTables(database);
+  for (const statement of fillStatements(tables)) await sql.raw(statement).execute(database.db);
 });
-
-/** A text that is more than one line for programs which take U+2028 for a line break. */
-const TEXT = 'é \u2028"\\\n';
-
-/** Puts a row with all columns into each table. All texts are equal, so that all references lead to a row. */
-async function fillTables({ db }: Database): Promise<void> {
-  for (const [table, { columns }] of Object.entries(tables)) {
-    const values = Object.values(columns).map((type: string) => {
-      if (type.includes('text')) return TEXT;
-      return type.startsWith('double') ? 1.5 : type.startsWith('bigint') ? 2 ** 53 - 1 : 1;
-    });
-    const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)));
-    await sql`insert into ${sql.table(table)} (${names}) values (${sql.join(values)})`.execute(db);
-  }
-}
 
 /** More people than a page of rows has. */
 async function addPeople(count: number): Promise<void> {
@@ -59,25 +40,6 @@ async function addPeople(count: number): Promise<void> {
   const identities = Array.from({ length: count }, (_, index) => person(`p${index}`));
   const changes = identities.map((identity) => ({ kind: 'insert', identity }) as const);
   expect(await provisioningStore(database).identities.commit('okta', changes)).toBe('done');
-}
-
-/** The rows of all tables as they are in a backup, in an order that both databases have. */
-async function rowsOf({ db }: Database): Promise<Record<string, unknown[]>> {
-  const contents: [string, unknown[]][] = [];
-  for (const [table, { columns }] of Object.entries(tables)) {
-    const { rows } = await sql<object>`select * from ${sql.table(table)}`.execute(db);
-    const lines = rows.map((row) =>
-      JSON.stringify(Object.keys(columns).map((name) => Reflect.get(row, name))),
-    );
-    contents.push([table, lines.toSorted()]);
-  }
-  return Object.fromEntries(contents);
-}
-
-/** A place without a database. */
-async function emptyPlace(): Promise<DatabaseLocation> {
-  if (!isOnPostgres()) return { data: join(folder, 'restored'), postgres: undefined };
-  return { data: folder, postgres: { url: await createDatabaseWithoutTables(), connections: 2 } };
 }
 
 async function withDatabaseAt<T>(place: DatabaseLocation, work: (one: Database) => Promise<T>): Promise<T> {
@@ -119,10 +81,10 @@ test('a restored database has every row of the backup, and is marked as restored
   await addPeople(450);
   const { header, tables: ends } = await backUp(database, file, maker);
   expect(header).toMatchObject({ ...maker, format: FORMAT, connections: ['okta', TEXT], people: 450 });
-  const place = await emptyPlace();
+  const place = await emptyLocation(join(folder, 'restored'));
   expect((await restoreBackup(place, file)).tables).toEqual(ends);
   const before = await rowsOf(database);
-  const after = await withDatabaseAt(place, rowsOf);
+  const after = await withDatabaseAt(place, (one) => rowsOf(one));
   for (const table of leftOut) before[table] = [];
   expect(before['identity']).toHaveLength(451);
   expect(after).toEqual(before);
@@ -131,7 +93,7 @@ test('a restored database has every row of the backup, and is marked as restored
 test('the database is marked as restored until a server has followed', async () => {
   await database.db.updateTable('database_record').set({ restored: 0 }).execute();
   await backUp(database, file, maker);
-  const place = await emptyPlace();
+  const place = await emptyLocation(join(folder, 'restored'));
   await restoreBackup(place, file);
   const marks = await withDatabaseAt(place, ({ db }) =>
     db.selectFrom('database_record').select('restored').execute(),
@@ -230,11 +192,11 @@ describe('a file that is no whole backup is refused, and the place stays without
   test.each(changes)('one that %s', async (_title, change, fault) => {
     await backUp(database, file, maker);
     change();
-    const place = await emptyPlace();
+    const place = await emptyLocation(join(folder, 'restored'));
     const restoring = restoreBackup(place, file);
     await expect(restoring).rejects.toThrow(BackupFault);
     await expect(restoring).rejects.toThrow(fault);
-    const rows = await withDatabaseAt(place, rowsOf);
+    const rows = await withDatabaseAt(place, (one) => rowsOf(one));
     expect(Object.values(rows).flat()).toEqual([]);
   });
 
@@ -242,13 +204,15 @@ describe('a file that is no whole backup is refused, and the place stays without
     await backUp(database, file, maker);
     const newer = (line: string) => line.replace('"mode"', '"mode_of_2030"').replace('"0.1.0"', '"9.0.0"');
     rewrite(lines().map((line, index) => (index === 0 ? newer(line) : line)));
-    await expect(restoreBackup(await emptyPlace(), file)).rejects.toThrow(
+    await expect(restoreBackup(await emptyLocation(join(folder, 'restored')), file)).rejects.toThrow(
       'was made by version 9.0.0 of Jetbridge. Restore it with that version.',
     );
   });
 
   test('one that does not exist', async () => {
-    await expect(restoreBackup(await emptyPlace(), file)).rejects.toThrow(`${file} cannot be read: ENOENT`);
+    await expect(restoreBackup(await emptyLocation(join(folder, 'restored')), file)).rejects.toThrow(
+      `${file} cannot be read: ENOENT`,
+    );
   });
 });
 
@@ -259,7 +223,7 @@ test('a backup of a version without a column is restored, and the column has its
     return index === 1 ? JSON.stringify(JSON.parse(line).slice(0, -1)) : line;
   });
   rewrite(withDigest(older));
-  const place = await emptyPlace();
+  const place = await emptyLocation(join(folder, 'restored'));
   await restoreBackup(place, file);
   const rows = await withDatabaseAt(place, ({ db }) =>
     db.selectFrom('connection').select(['id', 'read_bodies_until']).execute(),
@@ -269,13 +233,13 @@ test('a backup of a version without a column is restored, and the column has its
 
 test('a place that has data is left as it is', async () => {
   await backUp(database, file, maker);
-  const place = await emptyPlace();
+  const place = await emptyLocation(join(folder, 'restored'));
   await restoreBackup(place, file);
-  const before = await withDatabaseAt(place, rowsOf);
+  const before = await withDatabaseAt(place, (one) => rowsOf(one));
   await expect(restoreBackup(place, file)).rejects.toThrow(
     'has data already. A backup is restored into an empty folder or database.',
   );
-  expect(await withDatabaseAt(place, rowsOf)).toEqual(before);
+  expect(await withDatabaseAt(place, (one) => rowsOf(one))).toEqual(before);
 });
 
 test('a restore that fails halfway leaves an empty database, into which it can be repeated', async () => {
@@ -284,9 +248,9 @@ test('a restore that fails halfway leaves an empty database, into which it can b
   // The member of a group that is missing violates a foreign key, long after the first rows were inserted.
   const group = lines().findIndex((line) => line.startsWith('{"table":"scim_group"')) - 1;
   rewrite(withDigest(lines().toSpliced(group, 1)));
-  const place = await emptyPlace();
+  const place = await emptyLocation(join(folder, 'restored'));
   await expect(restoreBackup(place, file)).rejects.toThrow(/foreign key/i);
-  expect(Object.values(await withDatabaseAt(place, rowsOf)).flat()).toEqual([]);
+  expect(Object.values(await withDatabaseAt(place, (one) => rowsOf(one))).flat()).toEqual([]);
   writeFileSync(file, whole);
   await restoreBackup(place, file);
 });
@@ -294,7 +258,7 @@ test('a restore that fails halfway leaves an empty database, into which it can b
 describeOnSqlite('in a data folder', () => {
   test('a restore is refused while a server runs, whose lock it respects', async () => {
     await backUp(database, file, maker);
-    const place = await emptyPlace();
+    const place = await emptyLocation(join(folder, 'restored'));
     const server = await openEmbedded(place.data, true);
     await expect(restoreBackup(place, file)).rejects.toThrow(DatabaseInUse);
     await server.close();
@@ -309,7 +273,7 @@ describeOnPostgres('between the databases', () => {
     await restoreBackup(embedded, file);
     const second = join(folder, 'two.backup');
     const { tables: ends } = await withDatabaseAt(embedded, (one) => backUp(one, second, maker));
-    const place = await emptyPlace();
+    const place = await emptyLocation(join(folder, 'restored'));
     await restoreBackup(place, second);
     const third = await withDatabaseAt(place, (one) => backUp(one, join(folder, 'three.backup'), maker));
     expect(third.tables).toEqual(ends);

@@ -3,7 +3,6 @@ import { ensureConnection } from '../../src/store/connections.ts';
 import { migrations } from '../../src/store/migrations/index.ts';
 import { provisioningStore } from '../../src/store/provisioning-store.ts';
 import type { Database } from '../../src/store/sql/database.ts';
-import { sqlite } from '../../src/store/sql/dialect.ts';
 import { migrate, UnknownSchema } from '../../src/store/sql/migrate.ts';
 import { openPostgres } from '../../src/store/sql/postgres.ts';
 import { isOnPostgres } from '../fixtures/data-folder.ts';
@@ -77,11 +76,4 @@ test('a second migration that fails halfway leaves the database as it was, and i
   await expect(readNotes(database)).rejects.toThrow('note');
   await migrateWith(database, addNote);
   expect(await readNotes(database)).toEqual([{ id: 'a', note: 'a' }]);
-});
-
-test('the name of the first migration changes with its statements', () => {
-  const names = [sqlite.columnTypes, { ...sqlite.columnTypes, keyOnly: '' } as const].map((types) =>
-    Object.keys(migrations(types)),
-  );
-  expect(names[0]).not.toEqual(names[1]);
 });

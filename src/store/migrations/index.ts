@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { type Migration, sql } from 'kysely';
+import { type Kysely, type Migration, sql } from 'kysely';
 import { type ColumnTypes, createTables } from './columns.ts';
 import { connectionTables } from './connection-tables.ts';
 import { credentialTables } from './credential-tables.ts';
@@ -9,8 +8,11 @@ import { identityTables } from './identity-tables.ts';
 import { logTables } from './log-tables.ts';
 import { travelTables } from './travel-tables.ts';
 
-/** All tables. Foreign keys require this order: a table follows those that it refers to. */
-export const tables = {
+/**
+ * The tables of the first release, which stay as they are: a change is a migration of its own (CONTRIBUTING.md). Foreign keys require this
+ * order: a table follows those that it refers to.
+ */
+export const firstTables = {
   ...connectionTables,
   ...identityTables,
   ...groupTables,
@@ -20,18 +22,16 @@ export const tables = {
   ...logTables,
 };
 
-/**
- * Returns all migrations, by name, in order. The first one creates all tables; its name has a hash of its statements, so that a database
- * with another schema, which a build before the first release has made, is told from one of this schema and refused.
- */
+/** All tables as they are after all migrations, in the same order. */
+export const tables = firstTables;
+
+/** Returns all migrations, by name, in order. */
 export function migrations(types: ColumnTypes): Record<string, Migration> {
-  const statements = createTables(tables, types);
-  const hash = createHash('sha256').update(statements.join(';')).digest('hex').slice(0, 8);
   return {
-    [`0001-schema-${hash}`]: {
-      up: async (db) => {
-        for (const statement of statements) await sql.raw(statement).execute(db);
-      },
-    },
+    '0001-first-release': { up: (db) => executeAll(db, createTables(firstTables, types)) },
   };
+}
+
+async function executeAll(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await sql.raw(statement).execute(db);
 }
