@@ -74,12 +74,12 @@ function withTranslatedErrors<T>(translate: ErrorTranslator, work: () => T): T {
 }
 
 function toKyselyStatement(statement: StatementSync, translate: ErrorTranslator): SqliteStatement {
-  const names = statement.columns().map(({ name }) => name);
+  const readNames = () => statement.columns().map(({ name }) => name);
   // A row costs a quarter less as an array that becomes an object here. Node has arrays from 22.16 on.
   statement.setReturnArrays?.(true);
-  const toRow = statement.setReturnArrays ? rowMaker(names) : (row: unknown) => row;
+  const toRow = statement.setReturnArrays ? rowMaker(readNames) : (row: unknown) => row;
   return {
-    reader: names.length > 0,
+    reader: statement.columns().length > 0,
     all: (parameters) => withTranslatedErrors(translate, () => statement.all(...parameters).map(toRow)),
     run: (parameters) => withTranslatedErrors(translate, () => statement.run(...parameters)),
     iterate: function* (parameters) {
@@ -88,11 +88,17 @@ function toKyselyStatement(statement: StatementSync, translate: ErrorTranslator)
   };
 }
 
-/** Returns a function that makes the row of an array with the values of these columns. */
-function rowMaker(names: readonly string[]): (values: unknown) => Record<string, unknown> {
-  return (values) => {
+/**
+ * Returns a function that makes the row of an array of values. A statement with `*` gets more columns if a newer version adds them to the
+ * table, from another process: SQLite then prepares the statement again by itself.
+ */
+function rowMaker(readNames: () => string[]): (values: unknown) => Record<string, unknown> {
+  let names = readNames();
+  return (array) => {
+    const values = array as unknown[]; // See `setReturnArrays`.
+    if (values.length !== names.length) names = readNames();
     const row: Record<string, unknown> = {};
-    for (const [index, name] of names.entries()) row[name] = (values as unknown[])[index]; // See `setReturnArrays`.
+    for (const [index, name] of names.entries()) row[name] = values[index];
     return row;
   };
 }
