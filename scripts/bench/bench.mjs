@@ -6,6 +6,7 @@ import { client } from './client.mjs';
 import { contendersOf, nextNumber, startReferences } from './contenders.mjs';
 import { measureCycle } from './cycle.mjs';
 import { measureDurable } from './durable.mjs';
+import { measureFairness } from './fairness.mjs';
 import { measureImports } from './imports.mjs';
 import { measureLists } from './lists.mjs';
 import { measure } from './measure.mjs';
@@ -64,6 +65,7 @@ function otherParts({ only, users, rounds, peer, database }, place) {
     ['log', only.includes('log'), () => measureRequestLog(place, rounds)],
     ['durable', only.includes('durable'), () => measureDurable(place, rounds)],
     ['cycle', only.includes('cycle'), () => measureCycle(place, database)],
+    ['fairness', only.includes('fairness'), () => measureFairness(place)],
     ['peer', peer !== undefined, () => measurePeer(place, { peer, database, rounds })],
   ];
 }

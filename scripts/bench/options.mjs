@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { peerFault } from './peer-gateway.mjs';
 
 /** The parts that need no peer. All of them are measured unless `--only` names some. */
-const PARTS = ['read', 'write', 'import', 'memory', 'lists', 'log', 'durable', 'cycle'];
+const PARTS = ['read', 'write', 'import', 'memory', 'lists', 'log', 'durable', 'cycle', 'fairness'];
 
 const USAGE = `npm run bench -- [options]
   --users 1000,100000   sizes to measure, the smallest is the one the others are compared with

@@ -1,6 +1,7 @@
 import { costsTable, flatnessTable } from './costs.mjs';
 import { cycleTable } from './cycle.mjs';
 import { durableTable } from './durable.mjs';
+import { fairnessTable } from './fairness.mjs';
 import { listsTable } from './lists.mjs';
 import { peerCallsTable, peerTable } from './peer-table.mjs';
 import { requestLogTable } from './request-log.mjs';
@@ -15,7 +16,7 @@ const RESIDENT_MB = new Map([
 ]);
 
 /** Returns the report as text: a table for each part, with the promise beside each line. */
-export function report({ measured, services, imports, lists, log, durable, cycle, peer }) {
+export function report({ measured, services, imports, lists, log, durable, cycle, fairness, peer }) {
   const costs = measured.length > 0 ? costsTable(measured) : undefined;
   const parts = [
     ['Server CPU and statements per request; min, median, max: times the bare express route', costs],
@@ -29,6 +30,10 @@ export function report({ measured, services, imports, lists, log, durable, cycle
     ['The request log; times the cost without it', log && requestLogTable(log)],
     ['POSTs of 32 clients to the embedded database', durable && durableTable(durable)],
     ['First cycle of 10,000 people, 50 ms for a call of the travel API', cycle && cycleTable(cycle)],
+    [
+      'Eight connections of 25 requests a second, alone and beside a hanging travel API, a scan and a flood',
+      fairness && fairnessTable(fairness),
+    ],
     [`CPU per request beside scimgateway ${peer?.version}`, peer && peerTable(peer)],
     ['Travel calls of a request', peer && peerCallsTable(peer)],
   ];

@@ -1,5 +1,6 @@
 // A travel API in memory, as a process of its own: node travel-api.mjs SEED LATENCY_MS. Each bearer token is an account of its
-// own, with SEED travelers; each answer comes after LATENCY_MS. It counts the calls of each account.
+// own, with SEED travelers, or the number at the end of a token such as "scanned-seed20000"; each answer comes after LATENCY_MS, and none
+// comes for the token "hanging". It counts the calls of each account.
 import { createServer } from 'node:http';
 import { answerCall } from './travel-accounts.mjs';
 
@@ -11,6 +12,7 @@ const server = createServer(async (request, response) => {
   request.setEncoding('utf8');
   for await (const chunk of request) text += chunk;
   const { authorization = '' } = request.headers;
+  if (authorization === 'Bearer hanging') return;
   const { status, body } = answerCall(accountOf(authorization), request, text);
   const answer = () => {
     const json = JSON.stringify(body);
@@ -34,7 +36,8 @@ function accountOf(authorization) {
   if (!account) {
     account = { travelers: new Map(), byEmail: new Map(), order: [], calls: new Map() };
     accounts.set(authorization, account);
-    for (let n = 0; n < seed; n += 1)
+    const travelers = Number(/-seed(\d+)$/.exec(authorization)?.[1] ?? seed);
+    for (let n = 0; n < travelers; n += 1)
       answerCall(account, { method: 'POST', url: '/api/users' }, JSON.stringify({ data: seeded(n) }));
     account.calls.clear();
   }
