@@ -1,6 +1,7 @@
 import { accessOperations } from '../operations/connections/access.ts';
 import { connectionRecordOperations } from '../operations/connections/connection-records.ts';
 import { connectOperations } from '../operations/connections/connections.ts';
+import { pilotOperations } from '../operations/connections/pilot.ts';
 import { shadowOperations } from '../operations/connections/shadow.ts';
 import { credentialOperations } from '../operations/credentials/credentials.ts';
 import { holdOperations } from '../operations/holds/holds.ts';
@@ -36,6 +37,7 @@ export const operations = {
   ...listOperations,
   ...holdOperations,
   ...shadowOperations,
+  ...pilotOperations,
   ...trafficOperations,
   ...connectOperations,
   ...accessOperations,

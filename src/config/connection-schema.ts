@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { connectionModeNames, policyChoices, scimProfileNames } from '../model/policies.ts';
 import { faultText } from '../translator/mapping/mapping-faults.ts';
+import { peopleFilter } from '../translator/mapping/mapping-file.ts';
 import {
   allowedAddresses,
   numberInRange,
@@ -195,6 +196,12 @@ export const connectionSchema = z.strictObject({
     .describe(
       'The mode in which a new connection begins: "live" or "shadow" (everything is planned and reported, and nothing is sent). Once the connection exists, the admin page and "npx jetbridge connections mode" change it. See docs/operations/shadow-mode.md.',
     ),
+  pilot: peopleFilter
+    .optional()
+    .describe(
+      'The pilot with which a new connection begins in shadow mode: a SCIM filter, as "scope" of a mapping, of the people who are provisioned while the others are planned. Once the connection exists, the admin page and "npx jetbridge connections pilot" change it. See docs/operations/shadow-mode.md. Default: none.',
+    )
+    .meta({ examples: ['groups[display eq "Pilot"]'] }),
   scim: choice(scimProfileNames).describe(
     'The SCIM requests that are accepted: "interoperable" accepts what identity providers send, also where it departs from the RFCs; "strict" refuses what the SCIM interoperability profile forbids. See docs/scim-profiles.md.',
   ),

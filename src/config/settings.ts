@@ -45,6 +45,8 @@ export interface ConnectionSettings {
   access: AccessSettings;
   /** The mode in which the connection begins when it is new. */
   mode: ConnectionEntry['mode'];
+  /** The pilot with which it begins in shadow mode. */
+  pilot: ConnectionEntry['pilot'];
   /** The SCIM requests that are accepted. */
   scim: ConnectionEntry['scim'];
 }
@@ -315,6 +317,12 @@ export function toConnectionSettings({
     connection.mapping === undefined ? undefined : resolve(dirname(file), connection.mapping);
   const mapping = mappingFile === undefined ? undefined : readConnectionMapping(mappingFile, place, faults);
   if (mappingFile !== undefined && !mapping) return [];
+  if (connection.pilot !== undefined && connection.mode !== 'shadow')
+    faults.push({
+      ...{ file: place.file, path: `${place.path}.pilot` },
+      problem: 'is a pilot of a connection that does not begin in shadow mode',
+      remedy: 'Write "mode": "shadow" beside it, or remove it.',
+    });
   const { url: own, account, ...travelApi } = connection.travelApi;
   const { keyEnv } = travelApi;
   const api = { ...travelApi, url: own ?? url, key: present[keyEnv] };
@@ -332,6 +340,7 @@ export function toConnectionSettings({
         policies: toPolicies(connection.policies),
         access: toAccess(connection),
         mode: connection.mode,
+        pilot: connection.pilot,
         scim: connection.scim,
       },
       credentials: { id, place, tokenEnv, scimToken, keyEnv, api },

@@ -51,6 +51,13 @@ export const findings = {
     reason: 'Another traveler has this email address.',
     remedy: 'Correct one of the two addresses; this one follows by itself once the address is free.',
   }),
+  plannedEmail: (email: string): Finding => ({
+    field: 'email',
+    code: 'emailTaken',
+    value: email,
+    reason: 'The report of shadow mode gives this email address to an earlier user, who is not in the pilot.',
+    remedy: 'Correct one of the two addresses, or let the pilot have the earlier user, who gets it then.',
+  }),
   furtherTraveler: (travelId: string, own: string): Finding => ({
     field: '*',
     code: 'furtherTraveler',
@@ -169,9 +176,9 @@ export const findings = {
     field: '*',
     code: 'groupUnresolved',
     value: group,
-    reason: `The mapping names the group "${group}", of which this person was a member, and there is no such group any more. What the membership decides stays.`,
+    reason: `The mapping or the pilot names the group "${group}", of which this person was a member, and there is no such group any more. What the membership decides stays.`,
     remedy:
-      'Create the group again or give it its name back in the identity provider, or remove the name from the mapping.',
+      'Create the group again or give it its name back in the identity provider, or remove the name from the mapping or the pilot.',
   }),
   heldByLeaver: (email: string): Finding => ({
     field: 'email',

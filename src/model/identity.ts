@@ -104,7 +104,7 @@ export interface Progress {
    * read; in epoch milliseconds.
    */
   missingSince?: number;
-  /** The first call that the bridge would send if the connection were not in shadow mode. */
+  /** The first call that the bridge would send if the connection were not in shadow mode, or that the person is in its pilot. */
   shadow?: ShadowPlan;
   /** The version at which the last reconciliation reached a state other than `dirty`. */
   settledVersion?: number;
@@ -117,7 +117,8 @@ export type ShadowCall = 'create' | 'link' | 'change' | 'reactivate' | 'end';
 export interface ShadowPlan {
   /** The time at which the plan became as it is. One of before the present time in shadow mode does not count. */
   at: number;
-  call: ShadowCall;
+  /** `live`: the pilot of the connection has the person provisioned. */
+  call: ShadowCall | 'live';
   /** The fields that the call would change; null stands for no value. */
   fields: Record<FieldKey, { before: Json; after: Json }>;
   /** The address of a traveler that would be created. */
@@ -291,6 +292,11 @@ export function isInactive({ desired, deletedAt }: Pick<Identity, 'desired' | 'd
 /** True for a user whom the IdP has not deleted. */
 export function isLive({ deletedAt }: Pick<Identity, 'deletedAt'>): boolean {
   return deletedAt === undefined;
+}
+
+/** True for a person whom the pilot of the connection had provisioned at the last attempt, while others were planned. */
+export function wasInPilot({ progress }: Pick<Identity, 'progress'>): boolean {
+  return progress.shadow?.call === 'live';
 }
 
 /** Returns the userName for messages; empty if there is none. */

@@ -131,6 +131,8 @@ export interface Translation {
   trace: TraceEntry[];
   /** Whether the user is in the scope of the mapping. */
   scope: ScopeVerdict;
+  /** True if the connection has a pilot, and the user matches it. */
+  isInPilot: boolean;
   /** True if a name or id is missing from the lookups, so that they should be read again. */
   needsFreshLookups: boolean;
   /**

@@ -42,6 +42,7 @@ const connection = z
     lastRequest: exchange.optional().describe('Of the identity provider, within a day'),
     lastCall: exchange.optional().describe('Of the travel API, within a day'),
     mode: z.enum(connectionModeNames),
+    pilot: optionalText.describe('In shadow mode, the SCIM filter of the people who are provisioned'),
     since: optionalTime.describe('The time at which the mode began; absent while it is live'),
     lastImport: z
       .object({ at: time, read: count, isIncomplete: z.boolean(), maximum: count.optional() })
@@ -184,12 +185,12 @@ async function readConnections(deps: ServiceDeps, summaries: PeopleSummary[], re
   const connections = deps.connections.map(({ connection: { id, feed: source }, staleLookups }) => {
     const ofThis = ({ connection }: { connection: string }) => connection === id;
     const { states } = summaries.find(ofThis) ?? { states: undefined };
-    const { mode = 'live' as const, since, importState } = listed.find(ofThis) ?? {};
+    const { mode = 'live' as const, since, pilot, importState } = listed.find(ofThis) ?? {};
     const lastImport = lastImportOf(importState);
     const isFollowed = feeds.some((feed) => ofThis(feed) && isFeedFollowed(feed.state));
     const feed: 'off' | 'followed' | 'notFollowed' = isFollowed ? 'followed' : 'notFollowed';
     return {
-      ...{ id, mode, since },
+      ...{ id, mode, since, pilot },
       ...{ people: sum(Object.values(states ?? {})), waiting: states?.dirty ?? 0 },
       lastRequest: toLastExchange(activity.findLast(id, 'scim')),
       lastCall: toLastExchange(activity.findLast(id, 'travel')),

@@ -49,17 +49,28 @@ export function connectionModes(database: Database) {
     shadowSince: (connection: string): number | undefined => shadows.get(connection),
     refresh,
     /**
-     * Puts a connection into another mode. Where it goes live, everybody becomes dirty. Returns false if it is in that mode already.
+     * Puts a connection into another mode, without a pilot. Where it goes live, everybody becomes dirty. Returns false if it is in that mode
+     * already.
      */
     change: async (
       connection: string,
       { to, now }: { to: ConnectionMode; now: number },
     ): Promise<boolean> => {
       const scope = database.scopeOf(connection);
-      const isChanged = await database.transaction((tx) => changeMode(tx, scope, { to, now }));
+      const isChanged = await database.transaction(async (tx) => {
+        const isOther = await changeMode(tx, scope, { to, now });
+        if (isOther) await setPilot(tx, scope, null);
+        return isOther;
+      });
       await refresh(now);
       return isChanged;
     },
+    /**
+     * Replaces the pilot of a connection in shadow mode; undefined ends it. The rules in force get a new generation, so that everybody is
+     * judged anew by attempts that begin from then on.
+     */
+    changePilot: (connection: string, pilot: string | undefined): Promise<PilotResult> =>
+      database.transaction((tx) => replacePilot(tx, database.scopeOf(connection), pilot)),
     /** Ends shadow mode with an approved plan. Unless the outcome is `live`, nothing is changed. */
     goLive: async (connection: string, plan: ApprovedPlan): Promise<LiveResult> => {
       const result = await database.transaction((tx) => commitPlan(tx, database.scopeOf(connection), plan), {
@@ -76,7 +87,7 @@ export function connectionModes(database: Database) {
 }
 
 /** A connection in shadow mode. Somebody who was translated with rules of an earlier generation is not planned yet. */
-export type Shadow = Pick<ConnectionState, 'connection' | 'generation'> & { since: number };
+export type Shadow = Pick<ConnectionState, 'connection' | 'generation' | 'pilot'> & { since: number };
 
 /** The plan with which a connection goes live. */
 export interface ApprovedPlan extends Pick<Shadow, 'since' | 'generation'> {
@@ -99,6 +110,8 @@ export interface ConnectionState {
   mode: ConnectionMode;
   /** The time at which shadow mode began; undefined while the connection is live. */
   since: number | undefined;
+  /** The SCIM filter of the people who are provisioned in shadow mode; undefined if there are none. */
+  pilot: string | undefined;
   /** The generation of the rules in force; 0 if there are none yet. */
   generation: number;
   /** The time since when proposed rules wait for an admin; undefined if none do. */
@@ -120,7 +133,8 @@ const selectStates = compiledQuery((db) =>
     .leftJoin('background_task', (join) =>
       join.on(isOfConnection('background_task')).on('background_task.kind', '=', sql.lit('import')),
     )
-    .select(['connection.id', 'settings', 'shadow_since', 'generation', 'proposed_rules.since', 'state'])
+    .select(['connection.id', 'settings', 'shadow_since', 'pilot', 'generation'])
+    .select(['proposed_rules.since', 'state'])
     .orderBy('connection.id'),
 );
 
@@ -133,7 +147,8 @@ async function readStates(db: Kysely<Tables>): Promise<ConnectionState[]> {
   const { rows } = await selectStates(db, {});
   return rows.map((row) => ({
     ...{ connection: row.id, settings: row.settings, mode: row.shadow_since === null ? 'live' : 'shadow' },
-    ...{ since: row.shadow_since ?? undefined, generation: row.generation ?? 0 },
+    ...{ since: row.shadow_since ?? undefined, pilot: row.pilot ?? undefined },
+    generation: row.generation ?? 0,
     ...{ proposedSince: row.since ?? undefined, importState: toTaskState(row.state ?? '') },
   }));
 }
@@ -159,6 +174,35 @@ async function changeMode(
   return true;
 }
 
+type PilotResult = 'changed' | 'unchanged' | 'notInShadow';
+
+async function replacePilot(
+  tx: Kysely<Tables>,
+  scope: Scope,
+  pilot: string | undefined,
+): Promise<PilotResult> {
+  if (!(await readShadow(tx, scope.connection))) return 'notInShadow';
+  return (await setPilot(tx, scope, pilot ?? null)) ? 'changed' : 'unchanged';
+}
+
+/** Returns false if the pilot is the same. */
+async function setPilot(tx: Kysely<Tables>, scope: Scope, pilot: string | null): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('connection')
+    .set({ pilot })
+    .where('account', '=', scope.account)
+    .where('id', '=', scope.connection)
+    .where(sql<boolean>`coalesce(pilot, '') <> ${pilot ?? ''}`)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  await tx
+    .updateTable('rules_in_force')
+    .set((row) => ({ generation: row('generation', '+', 1) }))
+    .where(inScope(scope))
+    .execute();
+  return true;
+}
+
 /**
  * Makes everybody whom the IdP has written dirty. The travelers of people who were dirty before are read again, because they are out of date.
  * Waits for an address begin anew, because nobody was asked for one in shadow mode.
@@ -170,9 +214,12 @@ async function makeEverybodyDirty(tx: Kysely<Tables>, scope: Scope, now: number)
 }
 
 async function readShadow(db: Kysely<Tables>, connection: string): Promise<Shadow | undefined> {
-  const { since, generation = 0 }: Partial<ConnectionState> =
-    (await readStates(db)).find((one) => one.connection === connection) ?? {};
-  return since === undefined ? undefined : { connection, since, generation };
+  const {
+    since,
+    generation = 0,
+    pilot,
+  }: Partial<ConnectionState> = (await readStates(db)).find((one) => one.connection === connection) ?? {};
+  return since === undefined ? undefined : { connection, since, generation, pilot };
 }
 
 /**
@@ -191,6 +238,7 @@ async function commitPlan(
   let approved = 0;
   for (const create of creates) await reserveAddress(tx, scope, create);
   for (const approval of approvals) approved += await approvePlans(tx, scope, approval);
+  await setPilot(tx, scope, null);
   return { outcome: 'live', approved };
 }
 

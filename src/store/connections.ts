@@ -10,11 +10,12 @@ import type { Database } from './sql/database.ts';
 import type { Dialect } from './sql/dialect.ts';
 import type { Tables } from './sql/tables.ts';
 
-/** A connection, and the mode in which it begins when it is new. */
+/** A connection, and the mode in which it begins when it is new; in shadow mode with a pilot. */
 interface NewConnection {
   id: string;
   account: string;
   mode?: ConnectionMode;
+  pilot?: string | null | undefined;
 }
 
 /**
@@ -23,13 +24,13 @@ interface NewConnection {
  */
 export async function ensureConnection(
   { transaction, scopes }: Database,
-  { id, account, mode = 'live' }: NewConnection,
+  { id, account, mode = 'live', pilot = null }: NewConnection,
   now = 0,
 ): Promise<void> {
   await transaction(async (tx) => {
     await tx
       .insertInto('connection')
-      .values({ id, account, mode, shadow_since: mode === 'live' ? null : now })
+      .values({ id, account, mode, ...(mode === 'live' ? {} : { shadow_since: now, pilot }) })
       // Foreign keys move all rows of the connection to the other account.
       .onConflict((conflict) =>
         conflict.column('id').doUpdateSet({ account }).where('connection.account', '<>', account),

@@ -26,6 +26,7 @@ export function toTravel(rules: Rules, desired: ScimResource, snapshot: Snapshot
     findings: [...rules.faults],
     trace: [],
     scope: rules.scope?.judge(user.resource, snapshot.namesUnknownGroup) ?? 'in',
+    isInPilot: rules.pilot?.judge(user.resource, snapshot.namesUnknownGroup) === 'in',
     needsFreshLookups: false,
   };
   translateActive(draft, resource);

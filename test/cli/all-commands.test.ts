@@ -237,6 +237,7 @@ describe('--json', () => {
     'holds discard': { args: () => ['--all', '--yes'], code: 1 },
     'connections list': { member: 'people' },
     'connections mode': { args: () => ['default', 'shadow', '--yes'], member: 'mode' },
+    'connections pilot': { args: () => ['default'], member: 'pilot' },
     'shadow report': { member: 'connection' },
     'shadow go-live': { args: () => ['--yes'], member: 'approved' },
     backup: { args: () => [join(folder.path, 'one.backup')], member: 'people' },

@@ -649,7 +649,7 @@ describe('a fault is one line: file, place, problem, remedy', () => {
     [
       'a misspelled key',
       { files: one({ polices: {} }) },
-      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, scim, policies, federation, requestsPerSecond, allowFrom.',
+      'settings.json connections.default.polices: unknown key. Did you mean policies? Known here: mapping, scimTokenEnv, travelApi, mode, pilot, scim, policies, federation, requestsPerSecond, allowFrom.',
     ],
     [
       'a misspelled key below',
@@ -675,6 +675,16 @@ describe('a fault is one line: file, place, problem, remedy', () => {
       'a mode that does not exist',
       { files: one({ mode: 'dry-run' }) },
       'settings.json connections.default.mode: is not one of the known values. Write one of "live", "shadow".',
+    ],
+    [
+      'a pilot that is no SCIM filter',
+      { files: one({ mode: 'shadow', pilot: 'department is Sales' }) },
+      'settings.json connections.default.pilot: is not a SCIM filter: an operator was expected (at 11). Write a SCIM filter, e.g. userType eq "Contractor".',
+    ],
+    [
+      'a pilot of a connection that begins live',
+      { files: one({ pilot: 'groups[display eq "Pilot"]' }) },
+      'settings.json connections.default.pilot: is a pilot of a connection that does not begin in shadow mode. Write "mode": "shadow" beside it, or remove it.',
     ],
     [
       'a number for a text',

@@ -21,8 +21,9 @@ import {
   travelFailureText,
 } from '../terminal/output.ts';
 import { printResult, printRows } from '../terminal/printers.ts';
+import { addPilotCommand } from './pilot.ts';
 
-/** Adds the commands `connections list`, `connections mode` and `connections forget`. */
+/** Adds the commands `connections list`, `connections mode`, `connections pilot` and `connections forget`. */
 export function addConnectionCommands(program: CliCommand): void {
   const connections = program
     .command('connections')
@@ -38,6 +39,7 @@ export function addConnectionCommands(program: CliCommand): void {
       withOperations(shell, (operator) => listConnections(shell, operator, flags)),
     );
   addModeCommand(connections);
+  addPilotCommand(connections);
   const forget = connections
     .command('forget')
     .description(
@@ -110,6 +112,7 @@ async function listConnections(shell: Shell, operator: Operator, { json }: JsonF
     connection: ({ id }: ConnectionRecord) => id,
     from: ({ source }: ConnectionRecord) => (source ? sourceTexts[source] : '–'),
     mode: ({ mode }: ConnectionRecord) => mode,
+    pilot: ({ pilot }: ConnectionRecord) => pilot,
     people: ({ people }: ConnectionRecord) => people,
     deleted: ({ tombstones }: ConnectionRecord) => tombstones,
     groups: ({ groups }: ConnectionRecord) => groups,

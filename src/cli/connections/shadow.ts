@@ -4,7 +4,7 @@ import { shadowOperations } from '../../operations/connections/shadow.ts';
 import { chosenConnections } from '../../operations/deps.ts';
 import type { OperationOutput } from '../../operations/operation.ts';
 import { shadowColumns, shadowOutcomes } from '../../provisioning/shadow/report.ts';
-import { changedText, liveText, outcomeTexts } from '../../provisioning/shadow/shadow-texts.ts';
+import { changedText, liveText, outcomeTexts, pilotText } from '../../provisioning/shadow/shadow-texts.ts';
 import type { CliCommand } from '../command.ts';
 import { Refused, WrongUse } from '../exit-code.ts';
 import { downloadPages, listPages, type Operator, withOperations } from '../operations.ts';
@@ -84,8 +84,11 @@ async function printAsJson(shell: Shell, operator: Operator, id: string): Promis
 
 /** Prints the sums of a report. Returns the digest of its plan. */
 async function printSums(shell: Shell, { call }: Operator, id: string): Promise<string> {
-  const { since, people, fields, names, digest } = await call(shadowOperations, 'summarizeShadow', { id });
+  const { since, pilot, people, fields, names, digest } = await call(shadowOperations, 'summarizeShadow', {
+    id,
+  });
   shell.print(`${id} is in shadow mode since ${formatMinute(since)} UTC. Going live would do this:`);
+  if (pilot !== undefined) shell.print(escapeLine(`With the pilot ${pilot}: ${pilotText(people)}.`));
   const rows = shadowOutcomes.filter((outcome) => people[outcome] > 0);
   if (rows.every((outcome) => outcome === 'notSent'))
     shell.print('The identity provider has not sent anybody yet.');

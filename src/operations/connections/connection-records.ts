@@ -18,6 +18,7 @@ const record = z
       .describe('What it is from; absent if the settings no longer have it'),
     keptBecause: optionalText.describe('Why it cannot be forgotten; absent if it can'),
     mode: z.enum(connectionModeNames),
+    pilot: optionalText.describe('The SCIM filter of the pilot; absent if there is none'),
     since: optionalTime.describe('The time at which the mode began; absent while it is live'),
   })
   .meta({
@@ -57,8 +58,15 @@ async function listRecords(deps: OperationDeps) {
   const [stored, modes] = [await readStoredConnections(database, deps.now()), await store.modes.list()];
   const connections = stored.map((one) => {
     const ofThis = ({ connection }: { connection: string }) => connection === one.id;
-    const { mode = 'live' as const, since } = modes.find(ofThis) ?? {};
-    return { ...one, mode, since, source: sourceOf(one.id, deps), keptBecause: reasonToKeep(one, deps) };
+    const { mode = 'live' as const, since, pilot } = modes.find(ofThis) ?? {};
+    return {
+      ...one,
+      mode,
+      since,
+      pilot,
+      source: sourceOf(one.id, deps),
+      keptBecause: reasonToKeep(one, deps),
+    };
   });
   return { connections };
 }

@@ -21,7 +21,7 @@ import { count, findingMembers, limit, next, optionalText, time } from '../schem
 const outcome = z
   .enum(shadowOutcomes)
   .describe(
-    'What going live does: create, link, change, reactivate or end (archive or delete) the traveler; leftOut: no traveler is made or changed, because a value is missing or an admin must decide; same: nothing; unplanned: no attempt has planned the person yet under the rules in force; notSent: nothing, because the identity provider has never sent such a person',
+    'What going live does: live: nothing, because the person is in the pilot and provisioned already; create, link, change, reactivate or end (archive or delete) the traveler; leftOut: no traveler is made or changed, because a value is missing or an admin must decide; same: nothing; unplanned: no attempt has planned the person yet under the rules in force; notSent: nothing, because the identity provider has never sent such a person',
   );
 
 const field = z.object({
@@ -95,6 +95,9 @@ export const shadowOperations = {
       summary: 'Sum up what going live would do. Reads everybody: 10,000 people take about a second',
       result: z.object({
         since: time,
+        pilot: optionalText.describe(
+          'The SCIM filter of the people who are provisioned; absent if there are none',
+        ),
         people: z.record(z.enum(shadowOutcomes), count),
         fields: z
           .record(z.string(), count)
@@ -148,7 +151,7 @@ export const shadowOperations = {
 async function summarize(deps: OperationDeps, id: string) {
   const shadow = await readShadow(deps, id);
   const sums = await summarizeShadow(deps.store.shadowPlans.findPage, shadow, deps.now());
-  return { since: shadow.since, ...sums, names: await readNames(deps, id, sums.fields) };
+  return { since: shadow.since, pilot: shadow.pilot, ...sums, names: await readNames(deps, id, sums.fields) };
 }
 
 async function leaveShadow(
@@ -179,15 +182,31 @@ async function readNames(
   return inForce?.lookups ? usedNames(shown, inForce.lookups) : {};
 }
 
-function notInShadow(): OperationError {
+/** The error of a request about a connection that is live. */
+export function notInShadow(): OperationError {
   return new OperationError('conflict', 'The connection is not in shadow mode.');
 }
 
-async function readShadow(deps: OperationDeps, id: string): Promise<Shadow> {
+/** Reads what is known of a connection in shadow mode. Throws 404 if there is none of that name, and 409 if it is live. */
+export async function readShadow(deps: OperationDeps, id: string): Promise<Shadow> {
   findConnection(deps, id);
   const shadow = await deps.store.modes.readShadow(id);
   if (!shadow) throw notInShadow();
   return shadow;
+}
+
+const BATCH = 500;
+
+/** Makes the people of a connection in shadow mode due who follow earlier rules or another pilot, so that they are planned at once. */
+export async function planAgain(
+  { store, now, wake }: Pick<OperationDeps, 'store' | 'now' | 'wake'>,
+  id: string,
+): Promise<void> {
+  const shadow = await store.modes.readShadow(id);
+  if (!shadow) return;
+  for (let marked = BATCH; marked === BATCH; )
+    marked = await store.reconcileQueue.markStaleDirty(id, shadow.generation, BATCH, now());
+  wake();
 }
 
 interface PageRequest {

@@ -19,6 +19,7 @@ import { userType } from '../../schema/resource-types.ts';
 import type { MappingVersion } from '../../store/queues/rules-in-force.ts';
 import type { MappingFault } from '../../translator/mapping/mapping-faults.ts';
 import { groupsOf } from '../../translator/rules/groups.ts';
+import { planAgain } from '../connections/shadow.ts';
 import type { MappingDeps } from '../deps.ts';
 import { type ErrorCode, OperationError } from '../errors.ts';
 import { mappingOperation, type OperationContext, type Operations } from '../operation.ts';
@@ -400,7 +401,7 @@ async function applyText(
   const signal = isCommand ? undefined : AbortSignal.timeout(COUNT_MS);
   const result = await deps.provisioning.applyMapping(connection, change, signal);
   if (result.outcome === 'conflict') throw conflict(result);
-  if (result.outcome === 'applied') await planAgainInShadow(connection, deps);
+  if (result.outcome === 'applied') await planAgain(deps, connection.id);
   const { before, ...outcome } = result;
   context.note({ outcome: outcome.outcome, version: outcome.version, before });
   return outcome;
@@ -435,17 +436,6 @@ async function decideProposed(
     throw new OperationError('conflict', 'Somebody else has decided. Nothing was decided now: look again.');
   deps.provisioning.refreshRules();
   return { answer };
-}
-
-const BATCH = 500;
-
-/** Makes the people of a connection in shadow mode due, so that they are planned at once, also after a command. */
-async function planAgainInShadow({ id }: Connection, { store, now, wake }: MappingDeps): Promise<void> {
-  const shadow = await store.modes.readShadow(id);
-  if (!shadow) return;
-  for (let marked = BATCH; marked === BATCH; )
-    marked = await store.reconcileQueue.markStaleDirty(id, shadow.generation, BATCH, now());
-  wake();
 }
 
 /** Puts a mapping of the history in force again. */

@@ -12,7 +12,8 @@ import { id, limit, next, optionalInteger, optionalText, time } from '../schemas
 
 const rule = z
   .object({
-    field: optionalText.describe('The key of the field that it sets; absent: the scope'),
+    field: optionalText.describe('The key of the field that it sets; absent: the scope or the pilot'),
+    isPilot: z.literal(true).optional().describe('Set if it is the pilot of the connection'),
     fieldName: optionalText.describe('The name of a custom field'),
     origin: z.enum(ruleOrigins),
     rule: z.string(),
@@ -153,7 +154,8 @@ async function readRules(
 }
 
 function toGroupRule({ rule }: GroupReader, { rules, lookups }: RulesSnapshot): GroupRule {
-  if (!rule) return { origin: 'file', rule: rules.mapping.scope ?? '' };
+  if (rule === 'scope') return { origin: 'file', rule: rules.scope?.text ?? '' };
+  if (rule === 'pilot') return { origin: 'file', rule: rules.pilot?.text ?? '', isPilot: true };
   const { target, origin, text, condition } = rule;
   const common = { origin, rule: text, when: condition?.text };
   if (target.kind === 'field') return { ...common, field: target.field };

@@ -49,16 +49,17 @@ function peopleSentence(
   connections: StateFacts['connections'],
 ): { sentence: string; isOpen: boolean } {
   const failing = summaries.reduce((sum, one) => sum + (one.failing?.people ?? 0), 0);
-  const inShadow = connections.filter(({ mode }) => mode === 'shadow').map(({ connection }) => connection);
+  const inShadow = connections.filter(({ mode }) => mode === 'shadow');
   const planned = sumOf(
-    summaries.filter(({ connection }) => inShadow.includes(connection)),
+    summaries.filter((one) => inShadow.some(({ connection }) => connection === one.connection)),
     'dirty',
   );
+  const sent = inShadow.some(({ pilot }) => pilot !== undefined) ? 'the pilot alone' : 'nothing';
   const of = (state: IdentityState) => sumOf(summaries, state);
   const told = (state: IdentityState) =>
     of(state) > 0 && `${countText(of(state), 'is', 'are')} ${stateWords[state]}`;
   const open = [
-    inShadow.length > 0 && `${countText(planned, 'is', 'are')} planned in shadow mode, where nothing is sent`,
+    inShadow.length > 0 && `${countText(planned, 'is', 'are')} planned in shadow mode, where ${sent} is sent`,
     failing > 0 && `${countText(failing, 'waits', 'wait')} after a failed attempt`,
     ...(['held', 'refused', 'pending'] as const).map(told),
   ].filter((part) => part !== false);

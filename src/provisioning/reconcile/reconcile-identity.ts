@@ -1,5 +1,5 @@
 import type { ConnectionSettings } from '../../model/connection.ts';
-import type { Identity } from '../../model/identity.ts';
+import { type Identity, type ShadowPlan, wasInPilot } from '../../model/identity.ts';
 import type { TravelFailure } from '../../model/travel-ports.ts';
 import {
   type AttemptTime,
@@ -11,6 +11,7 @@ import {
 } from './context.ts';
 import { plannedEmailFailure } from './create/create-traveler.ts';
 import { type Program, perform } from './effects.ts';
+import { isInPilot } from './pilot.ts';
 import { reconcileTraveler } from './reconcile-traveler.ts';
 import { withBackupDoubted } from './restored/statements.ts';
 import { isRefusal } from './run/outcome.ts';
@@ -75,12 +76,14 @@ function toContext(
   return { connection, identity, freeEmail, time, rulesSnapshot, baseline, translation, translateWith };
 }
 
+/** Decides the mode of one identity: in shadow mode it is that of the connection, except for the people of the pilot. */
 function reconcileInMode(
   context: ReconcileContext,
   { resolved }: TranslatedIdentity,
   { shadowSince: since }: Pick<AttemptInput, 'shadowSince'>,
 ): Program<ReconcileResult> {
   if (since === undefined) return reconcileLive(context);
+  if (isInPilot(context)) return reconcileInPilot(context, since);
   const awaitedManager = findAwaitedManager(context, resolved);
   // The plan of before says nothing about the new one.
   const { shadow: _, ...progress } = context.identity.progress;
@@ -88,12 +91,24 @@ function reconcileInMode(
   return reconcileInShadow(context, { since, awaitedManager }, program);
 }
 
-/** The first attempt after shadow mode ends the plan, unless it has to wait for that of another user. */
-function* reconcileLive(context: ReconcileContext): Program<ReconcileResult> {
+/** Whoever enters the pilot begins like everybody when a connection goes live: the traveler is read, and a wait for an address begins anew. */
+function reconcileInPilot(context: ReconcileContext, since: number): Program<ReconcileResult> {
+  const { identity, time } = context;
+  if (wasInPilot(identity)) return reconcileLive(context, identity.progress.shadow);
+  const plan: ShadowPlan = { call: 'live', fields: {}, at: Math.max(time.now, since) };
+  const entered = { ...identity, observed: undefined, waitingFor: undefined };
+  return reconcileLive({ ...context, identity: entered }, plan);
+}
+
+/**
+ * The first attempt after shadow mode ends the plan, unless it has to wait for that of another user; in the pilot, another one takes its
+ * place.
+ */
+function* reconcileLive(context: ReconcileContext, inPilot?: ShadowPlan): Program<ReconcileResult> {
   const { draft, end } = yield* reconcileTraveler(context);
   const isPlanKept = end.kind === 'failed' && end.failure === plannedEmailFailure;
-  const isPlanOver = draft.progress.shadow !== undefined && !isPlanKept;
-  return { draft: isPlanOver ? withProgress(draft, { shadow: undefined }) : draft, end };
+  const isPlanOver = draft.progress.shadow !== inPilot && !isPlanKept;
+  return { draft: isPlanOver ? withProgress(draft, { shadow: inPilot }) : draft, end };
 }
 
 /** Returns the userName of the manager, if the manager is active and has no traveler yet. */

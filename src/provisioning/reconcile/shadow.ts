@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { addressKey } from '../../model/addresses.ts';
 import { findings } from '../../model/findings.ts';
 import type { Identity, ShadowCall, ShadowPlan } from '../../model/identity.ts';
 import type { AppliedFields } from '../../model/translation.ts';
@@ -16,10 +15,11 @@ import {
 } from './context.ts';
 import { withScopeNoted } from './departure/scope.ts';
 import { type Effect, type Program, perform } from './effects.ts';
+import { findPlannedHolder } from './pilot.ts';
 import { withNotShownFindings } from './read-again.ts';
 
 /** The first call that an attempt would send. */
-type FirstCall = Omit<ShadowPlan, 'at'>;
+type FirstCall = Omit<ShadowPlan, 'at' | 'call'> & { call: ShadowCall };
 
 /** The facts that a plan in shadow mode needs besides the identity. */
 export interface ShadowFacts {
@@ -148,7 +148,7 @@ function* answerInShadow(
       if ('travelId' in announcement) announced.travelId = announcement.travelId;
       if (announcement.travelId !== undefined || !announcement.creating) return 'done';
       announced.email = announcement.creating.email;
-      return (yield* isPlannedForAnother(context, announced.email)) ? 'taken' : 'done';
+      return (yield* findPlannedHolder(context, announced.email)) ? 'taken' : 'done';
     }
     case 'createTraveler': {
       // The travel API would refuse a create whose address a traveler has.
@@ -173,22 +173,6 @@ function* answerInShadow(
     default:
       return yield effect;
   }
-}
-
-/** True if an earlier user of the connection would get a traveler with the address, by a plan under the same rules. */
-export function* isPlannedForAnother(
-  { connection, identity, rulesSnapshot }: ReconcileContext,
-  email: string,
-): Program<boolean> {
-  const others = yield* perform('findIdentities', connection.id, { by: 'email', value: email });
-  return others.some(
-    ({ id, createdAt, rulesGeneration, progress: { shadow } }) =>
-      id !== identity.id &&
-      rulesGeneration >= rulesSnapshot.generation &&
-      shadow?.email !== undefined &&
-      addressKey(shadow.email) === addressKey(email) &&
-      (createdAt < identity.createdAt || (createdAt === identity.createdAt && id < identity.id)),
-  );
 }
 
 function firstCall(

@@ -3,6 +3,7 @@ import type { Lookups } from '../../model/translation.ts';
 import type { RulesInForce } from '../../store/queues/rules-in-force.ts';
 import type { Mapping } from '../../translator/mapping/mapping-file.ts';
 import { compileRules, EDITION, type Rules } from '../../translator/rules/rules.ts';
+import { compileScope } from '../../translator/rules/scope.ts';
 import { canonicalJson } from '../../translator/values/values.ts';
 import { digestOf, mappingOf } from './mapping-versions.ts';
 
@@ -28,7 +29,14 @@ export interface RulesSnapshot {
 export function compileSnapshot(inForce: RulesInForce): RulesSnapshot | undefined {
   const { lookups, generation, putBackSince } = inForce;
   const mapping = isUsable(inForce) ? mappingOf(inForce) : undefined;
-  return mapping && lookups && { ...toRulesSnapshot({ mapping }, lookups), generation, putBackSince };
+  if (!mapping || !lookups) return undefined;
+  const compiled = toRulesSnapshot({ mapping }, lookups);
+  return { ...compiled, rules: withPilot(compiled.rules, inForce), generation, putBackSince };
+}
+
+/** Returns the rules with the pilot of the connection. */
+export function withPilot(rules: Rules, { pilot }: Pick<RulesInForce, 'pilot'>): Rules {
+  return pilot === undefined ? rules : { ...rules, pilot: compileScope(pilot) };
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   isUsable,
   type RulesSnapshot,
   toRulesSnapshot,
+  withPilot,
 } from './rules-snapshot.ts';
 
 /**
@@ -184,7 +185,7 @@ function toGroupRules({ inForce, snapshot }: LoadedRules): Omit<RulesForGroups, 
 
 function compileInForce(inForce: LoadedRules['inForce']): Rules | undefined {
   const mapping = mappingOf(inForce);
-  return mapping && compileRules(mapping, inForce.lookups?.scimUserMappings ?? []);
+  return mapping && withPilot(compileRules(mapping, inForce.lookups?.scimUserMappings ?? []), inForce);
 }
 
 function knownOf({ known }: State, { id }: Pick<Connection, 'id'>): Known {
@@ -220,8 +221,8 @@ async function loadRules(state: State, connection: Connection): Promise<LoadedRu
     const next = await nextRules(state, connection, head);
     if (next) {
       const author = await authorOfNext(state, connection, next);
-      if (await rules.replace(connection.id, next, runtime.now(), author))
-        return useRules(state, connection, next);
+      // They are read again like those of other replicas, with the pilot.
+      await rules.replace(connection.id, next, runtime.now(), author);
     } else if (known && known.inForce.generation === head?.generation) return known;
     else {
       const stored = await rules.find(connection.id);

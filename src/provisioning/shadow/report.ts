@@ -11,6 +11,8 @@ import type { PlannedPage } from '../../store/identities/shadow-plans.ts';
 
 /** The outcomes of going live for a person, in the order of the report. */
 export const shadowOutcomes = [
+  /** Nothing: the person is in the pilot, and provisioned already. */
+  'live',
   'create',
   'link',
   'change',
@@ -92,6 +94,7 @@ function outcomeOf(identity: Identity, plan: ShadowPlan | undefined, { generatio
   const { claimed, state, travelId, desired, rulesGeneration } = identity;
   if (!claimed) return 'notSent';
   if (rulesGeneration < generation) return 'unplanned';
+  if (plan?.call === 'live') return 'live';
   if (state === 'dirty') {
     return plan?.call ?? 'unplanned';
   }

@@ -24,6 +24,7 @@ import { findForNewUser, findForWrite, isLinked } from './identities-for-writes.
 import { type IdentityWrites, identityWrites, type WriteContext } from './identity-changes.ts';
 import { toIdentity } from './identity-row.ts';
 import { writeOutcome } from './leases.ts';
+import { inPilot } from './shadow-plans.ts';
 import { linkTraveler, noteSuccessor, releaseTraveler, unlinkTraveler } from './traveler-links.ts';
 
 /** Returns the store of identities. */
@@ -145,7 +146,7 @@ async function findHolder(
   return row && toIdentity(row);
 }
 
-/** Inactive people do not count, because they do not need the address now, and neither do those of a connection in shadow mode. */
+/** Inactive people do not count, because they do not need the address now, and neither do those who are planned in shadow mode. */
 async function isWaitedFor(
   db: Kysely<Tables>,
   { account, email, except }: { account: string; email: string; except: string },
@@ -155,7 +156,7 @@ async function isWaitedFor(
     .selectFrom('identity')
     .select('id')
     .where('account', '=', account)
-    .where('connection_id', 'not in', inShadow)
+    .where((row) => row.or([row('connection_id', 'not in', inShadow), row('progress', 'like', inPilot)]))
     .where('waiting_for', '=', caseFoldedKey(email))
     .where('id', '<>', except)
     .where('active', '=', sql.lit(1))

@@ -9,6 +9,9 @@ import { creatingColumns, toIdentity } from './identity-row.ts';
 
 const PAGE = 500;
 
+/** The pattern of the column `progress` of people whom a pilot has provisioned (`wasInPilot`). */
+export const inPilot = '%"shadow":{"call":"live"%';
+
 /** Some of the people whom the IdP has written and of the travelers whom it has not, and the place to continue from; undefined at the end. */
 export interface PlannedPage {
   people: Identity[];

@@ -164,7 +164,7 @@ function markPeopleOfChangedScope(
 }
 
 /**
- * Makes the people in a range of ids dirty who are out of the scope, or of whom that is not known. An attempt that runs may have read the groups
+ * Makes the people in a range of ids dirty who are out of the scope, or of whom that is not known, or who are planned. An attempt that runs may have read the groups
  * before the change, and has not saved yet what it found.
  */
 async function markConcerned(
@@ -178,6 +178,12 @@ async function markConcerned(
     .where(inScope(scope))
     .where('deleted_at', 'is', null)
     .where('id', '>', after)
-    .where((row) => row.or([row('progress', 'like', '%"scope":"%'), row('lease_token', 'is not', null)]));
+    .where((row) =>
+      row.or([
+        row('progress', 'like', '%"scope":"%'),
+        row('progress', 'like', '%"shadow":{%'),
+        row('lease_token', 'is not', null),
+      ]),
+    );
   await (last === undefined ? concerned : concerned.where('id', '<=', last)).execute();
 }

@@ -13,6 +13,8 @@ export const connectionTables = {
       mode: "ordered text = 'live'",
       /** The start of shadow mode, in epoch milliseconds; null while the connection is live. */
       shadow_since: 'bigint?',
+      /** In shadow mode: a SCIM filter of the people who are provisioned nevertheless; null if there are none. */
+      pilot: 'text?',
       /** The settings of a connection that was added on the admin page, as JSON; null for one of the settings file. */
       settings: 'text?',
       /** The log of exchanges holds bodies of reads until that time. */

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import type { ScimUserMapping } from '../../model/translation.ts';
 import type { MappingSource } from '../../translator/mapping/mapping-file.ts';
 import { inScope, type Scope, scopeColumns } from '../connection-scopes.ts';
+import { inPilot } from '../identities/shadow-plans.ts';
 import type { Database } from '../sql/database.ts';
 import { parseJson, toJson } from '../sql/queries.ts';
 import type { Tables } from '../sql/tables.ts';
@@ -56,7 +57,7 @@ export function proposalStore(database: Database) {
     /** Discards proposed rules: a file or collection with this content is not proposed again. Returns false if others are proposed by now. */
     discard: (connection: string, proposed: ProposedRules, collectionDigest?: string): Promise<boolean> =>
       discard(db, scopeOf(connection), { proposed, collectionDigest }),
-    /** Counts the people whose travelers other rules may change, up to `limit`: none in shadow mode, where nothing is sent. */
+    /** Counts the people whose travelers other rules may change, up to `limit`: in shadow mode those of the pilot, because nothing is sent for others. */
     countFollowers: (connection: string, limit: number): Promise<number> =>
       countFollowers(db, scopeOf(connection), { connection, limit }),
     /** Counts claimed identities that were last translated with an earlier generation of the rules, up to `limit`. */
@@ -172,15 +173,13 @@ async function countFollowers(
 ): Promise<number> {
   const { mode } =
     (await db.selectFrom('connection').select('mode').where('id', '=', connection).executeTakeFirst()) ?? {};
-  if (mode === 'shadow') return 0;
-  const linked = await db
+  const linked = db
     .selectFrom('identity')
     .select('id')
     .where(inScope(scope))
     .where('claimed', '=', sql.lit(1))
     .where('travel_id', 'is not', null)
-    .where('deleted_at', 'is', null)
-    .limit(limit)
-    .execute();
-  return linked.length;
+    .where('deleted_at', 'is', null);
+  const followers = mode === 'shadow' ? linked.where('progress', 'like', inPilot) : linked;
+  return (await followers.limit(limit).execute()).length;
 }

@@ -22,6 +22,8 @@ export interface RulesInForce {
   source: MappingSource;
   /** Set if values of travelers are put back with the mapping: those that were replaced since this generation. */
   putBackSince?: number | undefined;
+  /** The SCIM filter of the pilot of a connection in shadow mode (`ConnectionModes.changePilot`). */
+  pilot?: string | undefined;
 }
 
 /** The facts that decide whether a mapping file comes into force, without the content of the rules in force. */
@@ -68,7 +70,7 @@ export function rulesStore(database: Database) {
         .select(sql<number>`${dialect.now(now)} - file_seen_at`.as('fileAgeMs'))
         .executeTakeFirst(),
     find: async (connection: string): Promise<RulesInForce | undefined> => {
-      const rules = db.selectFrom('rules_in_force').selectAll();
+      const rules = db.selectFrom('rules_in_force').selectAll().select(pilotOfRules);
       const row = await rules.where(inScope(scopeOf(connection))).executeTakeFirst();
       return row && toRulesInForce(row);
     },
@@ -113,6 +115,11 @@ export function rulesStore(database: Database) {
   };
 }
 
+const pilotOfRules = sql<string | null>`(select pilot from connection
+  where connection.account = rules_in_force.account and connection.id = rules_in_force.connection_id)`.as(
+  'pilot',
+);
+
 /** The place of a mapping in the history. */
 const historyNumber = sql<number>`row_number() over (order by generation)`.as('number');
 
@@ -139,12 +146,14 @@ function toRulesInForce({
   mapping,
   lookups,
   put_back_since,
-}: Tables['rules_in_force']): RulesInForce {
+  pilot,
+}: Tables['rules_in_force'] & { pilot: string | null }): RulesInForce {
   return {
     ...{ generation, edition, digest, source },
     mapping: parseJson<unknown>(mapping),
     lookups: lookups === null ? undefined : parseJson<NonNullable<RulesInForce['lookups']>>(lookups),
     putBackSince: put_back_since ?? undefined,
+    pilot: pilot ?? undefined,
   };
 }
 
@@ -161,7 +170,8 @@ export async function replaceRules(
   { dialect }: Pick<Database, 'dialect'>,
   { scope, next, now, author }: Replacement,
 ): Promise<boolean> {
-  const { mapping, lookups, putBackSince, ...columns } = next;
+  // The pilot belongs to the mode.
+  const { mapping, lookups, putBackSince, pilot: _, ...columns } = next;
   const version = { ...columns, mapping: toJson(mapping) };
   const content = {
     ...version,

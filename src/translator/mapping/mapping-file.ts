@@ -126,6 +126,9 @@ function parsedText(parse: (text: string) => object) {
   });
 }
 
+/** The schema of a SCIM filter of people, as `scope`, `when` and the pilot of a connection are written. */
+export const peopleFilter = parsedText(parseCondition).max(2000);
+
 /** The members of a rule that name what it reads, and those that name what it sets. A rule has one of each. */
 const inputs = ['scimAttribute', 'sources', 'template'] as const;
 const targets = ['customFieldId', 'customField', 'userAttribute'] as const;
@@ -157,8 +160,7 @@ const inputShape = {
       'Text with SCIM paths in braces; {{ and }} are literal braces. If a path has no value, the rule has none.',
     )
     .meta({ examples: ['{name.givenName} {name.familyName}'] }),
-  when: parsedText(parseCondition)
-    .max(2000)
+  when: peopleFilter
     .optional()
     .describe('A SCIM filter: the rule is used only for users that match it.')
     .meta({ examples: ['userType eq "Contractor"'] }),
@@ -285,8 +287,7 @@ const namedResource = z.union([z.strictObject({ id: z.string().min(1) }), z.stri
 
 /** The members of a mapping for its scope. */
 const scopeShape = {
-  scope: parsedText(parseCondition)
-    .max(2000)
+  scope: peopleFilter
     .optional()
     .describe('A SCIM filter: people who do not match it get no traveler.')
     .meta({ examples: ['not (userType eq "Service")'] }),

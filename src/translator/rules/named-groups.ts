@@ -8,6 +8,7 @@ import { conditionExpressions, inputPaths, isGroupPath, pathsOfTemplate } from '
 import { conditionTests, type GroupTest, withGroups } from './groups.ts';
 import { valuesReader } from './rule-sources.ts';
 import { oncePerRules, type Rule, type Rules } from './rules.ts';
+import type { MappingScope } from './scope.ts';
 
 /** Returns the test for the groups whose members a rule may translate otherwise than others; undefined if no rule reads groups. */
 export const groupTest = oncePerRules((rules): GroupTest | undefined => {
@@ -15,16 +16,17 @@ export const groupTest = oncePerRules((rules): GroupTest | undefined => {
   return readers.length === 0 ? undefined : (group) => readers.some((reader) => reader.test(group));
 });
 
-/** A rule that reads groups, or the scope of the mapping (`rule` is undefined), with the test for the groups that it reads. */
+/** A rule that reads groups, the scope of the mapping or the pilot, with the test for the groups that it reads. */
 export interface GroupReader {
-  rule: Rule | undefined;
+  rule: Rule | 'scope' | 'pilot';
   test: GroupTest;
 }
 
-/** Returns the scope and the rules that read groups. */
-export function groupReaders({ scope, rules }: Rules): GroupReader[] {
+/** Returns the scope, the pilot and the rules that read groups. */
+export function groupReaders({ scope, pilot, rules }: Rules): GroupReader[] {
   const all = [
-    { rule: undefined, tests: conditionTests(scope) },
+    { rule: 'scope' as const, tests: conditionTests(scope) },
+    { rule: 'pilot' as const, tests: conditionTests(pilot) },
     ...rules.map((rule) => ({ rule, tests: [...conditionTests(rule.condition), ...inputTests(rule)] })),
   ];
   return all.flatMap(({ rule, tests }) =>
@@ -64,15 +66,20 @@ export function findNamedGroups({ scimUserMapping, scope }: Mapping): NamedGroup
   return [...inScope, ...inRules];
 }
 
-/** Returns the test for the names that rules compare groups with by equality, as `findNamedGroups` finds them. */
+/** Returns the test for the names that rules and the pilot compare groups with by equality, as `findNamedGroups` finds them. */
 export const isNamedGroup = oncePerRules((rules): ((name: string) => boolean) => {
   const keyOf = (name: string) => foldCase(cleanValue(name));
-  const names = new Set(findNamedGroups(rules.mapping).map(({ name }) => keyOf(name)));
+  const all = [...findNamedGroups(rules.mapping).map(({ name }) => name), ...groupsOfFilter(rules.pilot)];
+  const names = new Set(all.map(keyOf));
   return (name) => names.has(keyOf(name));
 });
 
-/** Returns the groups that the scope of a mapping names by equality. */
-export function groupsOfScope({ scope }: Rules): string[] {
+/** Returns the groups that the scope of a mapping and the pilot name by equality. */
+export function groupsOfScope({ scope, pilot }: Pick<Rules, 'scope' | 'pilot'>): string[] {
+  return [...groupsOfFilter(scope), ...groupsOfFilter(pilot)];
+}
+
+function groupsOfFilter(scope: MappingScope | undefined): string[] {
   return scope ? attributeExpressionsIn(scope.filter).flatMap(namesOf) : [];
 }
 

@@ -107,6 +107,8 @@ export interface Rules {
   rules: Rule[];
   /** The scope of the mapping; undefined if everybody is in it. */
   scope: MappingScope | undefined;
+  /** The people who are provisioned although the connection is in shadow mode; absent if it has no pilot. */
+  pilot?: MappingScope | undefined;
   /** Findings about rows of the collection that cannot be used. */
   faults: Finding[];
 }

@@ -5,7 +5,7 @@ import type { ScimResource } from '../../schema/resource.ts';
 import { userType } from '../../schema/resource-types.ts';
 import { isSyntaxProblem, parseCondition } from '../mapping/rule-syntax.ts';
 
-/** The scope of a mapping: a SCIM filter of the people who get a traveler. */
+/** The scope of a mapping: a SCIM filter of the people who get a traveler. A pilot is such a filter, too. */
 export interface MappingScope {
   text: string;
   filter: Filter;

@@ -33,7 +33,7 @@ export function connectionState(
   connection: string,
   change: Partial<ConditionFacts['connections'][number]> = {},
 ): ConditionFacts['connections'][number] {
-  const live = { mode: 'live', since: undefined, generation: 1 } as const;
+  const live = { mode: 'live', since: undefined, pilot: undefined, generation: 1 } as const;
   const none = { proposedSince: undefined, importState: undefined, settings: null };
   return { connection, ...live, ...none, ...change };
 }

@@ -23,8 +23,8 @@ import { type Program, perform } from '../effects.ts';
 import { findEmailHolders, withEmailWait } from '../email/addresses.ts';
 import { withEmailWaitForHolder } from '../email/conflicts.ts';
 import { linkExistingTraveler, linkOwnCreate } from '../link/link-traveler.ts';
+import { findPlannedHolder } from '../pilot.ts';
 import { withAnswer, withCallOpen } from '../read-again.ts';
-import { isPlannedForAnother } from '../shadow.ts';
 import { leaseLostFailure, withSentNoted } from '../traveler-calls.ts';
 import { type TravelerGone, updateTraveler } from '../update/update-traveler.ts';
 import { type SentCreate, sentCreateOf } from './own-create.ts';
@@ -140,8 +140,7 @@ function* sendCreate(
   const open = withCallOpen(context, sent);
   // Many people are created at once when a connection goes live. The addresses become as the report of shadow mode says.
   const hasPlan = context.identity.progress.shadow !== undefined;
-  if (hasPlan && (yield* isPlannedForAnother(context, email)))
-    return endInFailure(draft, plannedEmailFailure);
+  if (hasPlan && (yield* findPlannedHolder(context, email))) return endInFailure(draft, plannedEmailFailure);
   const announcement = yield* announceCreate(open, email);
   if (announcement === 'taken')
     return yield* createTraveler(context, withTakenEmail(draft, email), nextRound(tried, email));

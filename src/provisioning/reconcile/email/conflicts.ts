@@ -134,7 +134,9 @@ export function* withEmailWaitForHolder(
   if (isAsked) yield* perform('askForEmail', holder, email);
   const isLeaver = isInactive(holder) && !isInactive(identity) && !isDepartureOpen(holder);
   const isFreedSoon = isLeaver && canGiveEmailUp(holder, connection);
-  return withEmailWait(draft, email, isFreedSoon ? findings.heldByLeaver(email) : findings.emailTaken(email));
+  const isPlanned = holder.progress.shadow?.email !== undefined;
+  const tellTaken = isPlanned ? findings.plannedEmail : findings.emailTaken;
+  return withEmailWait(draft, email, isFreedSoon ? findings.heldByLeaver(email) : tellTaken(email));
 }
 
 /** Returns the userName if it is an email address that is free, that nobody waits for, and not the current one. */

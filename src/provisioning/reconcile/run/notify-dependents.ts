@@ -1,6 +1,12 @@
 import { addressKey } from '../../../model/addresses.ts';
 import type { Connection } from '../../../model/connection.ts';
-import { type Identity, isInactive, isSamePerson, type Outcome } from '../../../model/identity.ts';
+import {
+  type Identity,
+  isInactive,
+  isSamePerson,
+  type Outcome,
+  wasInPilot,
+} from '../../../model/identity.ts';
 import type { Runtime } from '../../../model/runtime-ports.ts';
 import type { Identities, ReconcileQueue, ReferenceRow, References } from '../../../model/store-ports.ts';
 import { isAdministrator } from '../../../model/traveler.ts';
@@ -58,21 +64,27 @@ export async function notifyDependents(
 }
 
 /**
- * Makes the other users of an address dirty if the plan in shadow mode gives it to this user, or no longer: whether an earlier user gets it
- * decides what is planned for the later ones, whose waits are not stored.
+ * Makes the other users of an address dirty if the plan in shadow mode gives it to this user, or no longer, or if this user of the pilot gets
+ * or loses it: whether another user gets it decides what is planned for them, whose waits are not stored.
  */
 export async function notifyOfPlannedEmail(
   deps: NotifyDeps,
   before: Identity,
   after: Outcome,
 ): Promise<void> {
-  const [former, planned] = [before.progress.shadow?.email, after.progress.shadow?.email];
+  const [former, planned] = [plannedEmail(before), plannedEmail(after)];
   if (former === planned) return;
   for (const value of [former, planned].filter((one) => one !== undefined)) {
     const holders = await deps.identities.find(before.connection, { by: 'email', value });
     const others = holders.filter(({ id }) => id !== before.id).map(({ id }) => id);
     if (others.length > 0) await markDirty(deps, before.connection, others);
   }
+}
+
+/** Returns the address that a user is about to get in shadow mode, or has got by the pilot. */
+function plannedEmail(outcome: Outcome): string | undefined {
+  const sent = wasInPilot(outcome) ? outcome.applied.email?.sent : undefined;
+  return outcome.progress.shadow?.email ?? (typeof sent === 'string' ? sent : undefined);
 }
 
 /** Whether the traveler was archived by the last call; undefined while its outcome is not known. */

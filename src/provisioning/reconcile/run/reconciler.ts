@@ -1,5 +1,5 @@
 import type { Connection } from '../../../model/connection.ts';
-import type { Outcome } from '../../../model/identity.ts';
+import { type Outcome, wasInPilot } from '../../../model/identity.ts';
 import type { Runtime } from '../../../model/runtime-ports.ts';
 import type { LeasedOutcome, LeaseRequest, Leases, ReconcileQueue } from '../../../model/store-ports.ts';
 import type { ConnectionModes } from '../../../store/connection-modes.ts';
@@ -240,7 +240,7 @@ interface BegunAttempt extends Interpreter {
 function beginAttempt(deps: ReconcilerState, leased: LeasedIdentity, attempt: RunningAttempt): BegunAttempt {
   const { connection } = attempt;
   const shadowSince = deps.modes.shadowSince(connection.id);
-  if (shadowSince === undefined) deps.foreignValues?.observe(leased.identity);
+  if (shadowSince === undefined || wasInPilot(leased.identity)) deps.foreignValues?.observe(leased.identity);
   const effects = interpreter(deps, attempt);
   const program = reconcileIdentity({ ...leased, connection, shadowSince, time: effects.time });
   return { ...effects, connection, leased, program };

@@ -7,7 +7,7 @@ import type {
   ConnectionDetails,
   Policy,
 } from '../../../../operations/connections/connections.ts';
-import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
+import { modeText } from '../../../../provisioning/shadow/mode-texts.ts';
 import { Copyable } from '../../components/buttons.tsx';
 import { ConfirmButton, DialogButton, FormDialog } from '../../components/dialogs.tsx';
 import { Loaded } from '../../components/loading.tsx';
@@ -80,13 +80,14 @@ export function ConnectionView({ id, connection }: { id: string; connection: Con
 
 /** The mode, which everybody sees and admins change. */
 function ConnectionMode({ id }: { id: string }) {
-  const mode = useOverview().data?.connections.find((one) => one.id === id)?.mode;
-  if (!mode) return null;
+  const found = useOverview().data?.connections.find((one) => one.id === id);
+  if (!found) return null;
+  const { mode, pilot } = found;
   return (
     <Section title="Mode">
       <Group justify="space-between">
         <Text>
-          <b>{mode}</b>: {modeTexts[mode].does}
+          <b>{mode}</b>: {modeText({ mode, pilot })}
         </Text>
         <ModeButton id={id} mode={mode} />
       </Group>

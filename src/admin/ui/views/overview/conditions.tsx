@@ -101,7 +101,7 @@ function SendAgainButton({ id }: { id: string }) {
 
 /** What a connection has done last. What is wrong with it is among the conditions. */
 export function ConnectionCard({ connection }: { connection: ConnectionHealth }) {
-  const { id, people, waiting, lastRequest, lastCall, lastImport, mode, since } = connection;
+  const { id, people, waiting, lastRequest, lastCall, lastImport, mode, since, pilot } = connection;
   const name = encodeURIComponent(id);
   const rows: { label: string; value: ReactNode }[] = [
     { label: 'People', value: <Counts name={name} people={people} waiting={waiting} /> },
@@ -123,7 +123,7 @@ export function ConnectionCard({ connection }: { connection: ConnectionHealth })
         <Dim>none yet</Dim>
       ),
     },
-    { label: 'Mode', value: mode === 'live' ? 'live' : <ShadowMode id={name} since={since} /> },
+    { label: 'Mode', value: mode === 'live' ? 'live' : <ShadowMode id={name} since={since} pilot={pilot} /> },
   ];
   return (
     <Panel title={`Connection ${id}`}>
@@ -149,8 +149,16 @@ export function ConnectionCard({ connection }: { connection: ConnectionHealth })
   );
 }
 
-/** Says that nothing is sent, and leads to what would be. */
-function ShadowMode({ id, since }: { id: string; since: string | undefined }) {
+/** Says that nothing is sent, or for the pilot alone, and leads to what would be. */
+function ShadowMode({
+  id,
+  since,
+  pilot,
+}: {
+  id: string;
+  since: string | undefined;
+  pilot: string | undefined;
+}) {
   return (
     <>
       shadow{' '}
@@ -159,7 +167,7 @@ function ShadowMode({ id, since }: { id: string; since: string | undefined }) {
           since <Time at={since} format={sinceText} />
         </>
       )}
-      : nothing is sent.{' '}
+      : {pilot === undefined ? 'nothing is sent' : 'only the pilot is provisioned'}.{' '}
       <ViewLink href={`~/admin/shadow/${id}`} inherit isInText>
         What going live would do
       </ViewLink>

@@ -134,7 +134,9 @@ function RuleLink({ connection, rule }: { connection: string; rule: GroupRule })
   const { field } = rule;
   const href =
     field === undefined
-      ? `~/admin/mappings?connection=${encodeURIComponent(connection)}`
+      ? rule.isPilot
+        ? `~/admin/shadow/${encodeURIComponent(connection)}`
+        : `~/admin/mappings?connection=${encodeURIComponent(connection)}`
       : ruleHref({ connection }, { ...rule, field });
   return (
     <ViewLink isInText href={href} title={groupRuleText(rule)}>
@@ -223,9 +225,9 @@ function MemberName({ connection, id, kind, name }: GroupMember & { connection: 
   );
 }
 
-/** Returns what a rule sets: the name of its field, or that it is the scope. */
-function ruleTarget({ field, fieldName: name }: GroupRule): string {
-  if (field === undefined) return 'scope';
+/** Returns what a rule sets: the name of its field, or that it is the scope or the pilot. */
+function ruleTarget({ field, fieldName: name, isPilot }: GroupRule): string {
+  if (field === undefined) return isPilot ? 'pilot' : 'scope';
   return name ?? fieldLabel(field, {});
 }
 

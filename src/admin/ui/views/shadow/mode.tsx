@@ -2,9 +2,13 @@ import { Button, Menu, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { ConnectionHealth } from '../../../../operations/overview.ts';
 import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
-import { changedText, liveText, outcomeTexts } from '../../../../provisioning/shadow/shadow-texts.ts';
+import {
+  changedText,
+  liveText,
+  outcomeTexts,
+  planText,
+} from '../../../../provisioning/shadow/shadow-texts.ts';
 import { Answers, Confirm, Dialog, DialogButton } from '../../components/dialogs.tsx';
-import { countText, numberText } from '../../components/texts.ts';
 import { call, type Result } from '../../requests/api.ts';
 import { useChange } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
@@ -118,14 +122,3 @@ function GoLive({ connection, sums: { people, digest }, onDone, onClose }: GoLiv
 }
 
 const approvedText = 'This plan is approved as it is shown: none of its departures waits for an admin.';
-
-/** The effect of the plan, in numbers. */
-function planText({ create, link, change, reactivate, end }: Sums['people']): string {
-  const parts = [
-    `${countText(create, 'traveler is', 'travelers are')} created`,
-    `${numberText(link)} linked`,
-    `${numberText(change + reactivate)} changed`,
-    `${numberText(end)} archived or deleted`,
-  ];
-  return `${parts.join(', ')}.`;
-}

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { Route, Switch } from 'wouter';
 import { fieldLabel, shownText } from '../../../../model/value-texts.ts';
 import type { ShadowPerson } from '../../../../operations/connections/shadow.ts';
-import { modeTexts } from '../../../../provisioning/shadow/mode-texts.ts';
-import { outcomeTexts } from '../../../../provisioning/shadow/shadow-texts.ts';
+import { modeText } from '../../../../provisioning/shadow/mode-texts.ts';
+import { outcomeTexts, pilotText } from '../../../../provisioning/shadow/shadow-texts.ts';
 import { DownloadButton } from '../../components/buttons.tsx';
 import { FilterPanel, FilterSelect, useAddressFilter } from '../../components/filters.tsx';
 import { Loaded } from '../../components/loading.tsx';
@@ -17,6 +17,7 @@ import { usePages, useRead } from '../../requests/queries.ts';
 import { Panel } from '../overview/panel.tsx';
 import { useOverview } from '../overview/state.ts';
 import { GoLiveButton, ModeButton } from './mode.tsx';
+import { PilotButton } from './pilot.tsx';
 
 /** The view Shadow: the modes of the connections, and the report of each one in shadow mode. */
 export function ShadowView() {
@@ -41,7 +42,7 @@ function Modes() {
       <Loaded query={overview}>
         {({ connections }) => (
           <Stack>
-            {connections.map(({ id, mode, since }) => (
+            {connections.map(({ id, mode, since, pilot }) => (
               <Panel key={id} title={id} action={<ModeButton id={id} mode={mode} />}>
                 <Text>
                   <b>{mode}</b>
@@ -51,7 +52,7 @@ function Modes() {
                       since <Time at={since} format={sinceText} />
                     </>
                   )}
-                  : {modeTexts[mode].does}
+                  : {modeText({ mode, pilot })}
                 </Text>
                 {mode === 'shadow' && (
                   <ViewLink href={`/${encodeURIComponent(id)}`}>What going live would do</ViewLink>
@@ -67,8 +68,19 @@ function Modes() {
 
 type Sums = Result<'summarizeShadow'>;
 
+/** The interval at which the report is read while it is being made, in milliseconds. */
+const PLANNING_MS = 3_000;
+
 function Report({ connection }: { connection: string }) {
-  const sums = useRead('summarizeShadow', { id: connection }, { staleTime: 60_000 });
+  const sums = useRead(
+    'summarizeShadow',
+    { id: connection },
+    {
+      staleTime: 60_000,
+      // Another pilot is followed within seconds.
+      refetchInterval: ({ state }) => (state.data?.people.unplanned ? PLANNING_MS : false),
+    },
+  );
   const [done, setDone] = useState<string>();
   if (done !== undefined)
     return (
@@ -88,25 +100,28 @@ function Report({ connection }: { connection: string }) {
           <Group gap="xs">
             <DownloadButton operation="downloadShadow" input={{ id: connection }} />
             <ModeButton id={connection} mode="shadow" />
+            {sums.data && <PilotButton connection={connection} pilot={sums.data.pilot} />}
             {sums.data && <GoLiveButton connection={connection} sums={sums.data} onDone={setDone} />}
           </Group>
         }
       >
         {sums.data && (
           <>
-            In shadow mode since <Time at={sums.data.since} format={sinceText} />. Nothing is sent to the
-            travel API.
+            In shadow mode since <Time at={sums.data.since} format={sinceText} />
+            {sums.data.pilot && `, with a pilot: ${pilotText(sums.data.people)}`}.{' '}
+            {modeText({ mode: 'shadow', pilot: sums.data.pilot })}
           </>
         )}
       </ViewHead>
       <Loaded query={sums}>{(data) => <SumPanels sums={data} connection={connection} />}</Loaded>
-      <People connection={connection} />
+      <People connection={connection} isPlanning={Boolean(sums.data?.people.unplanned)} />
     </>
   );
 }
 
 /** The outcomes of going live for a person, in the order of the report. */
 const outcomeMarks: Record<ShadowPerson['outcome'], Mark> = {
+  live: { symbol: '●', label: 'live' },
   create: { symbol: '+', label: 'create' },
   link: { symbol: '→', label: 'link' },
   change: { symbol: '~', label: 'change', color: 'blue' },
@@ -165,10 +180,11 @@ function SumPanels({ sums: { people, fields, names }, connection }: { sums: Sums
 
 type Filters = { outcome?: ShadowPerson['outcome'] };
 
-function People({ connection }: { connection: string }) {
+function People({ connection, isPlanning }: { connection: string; isPlanning: boolean }) {
   const [address, change] = useAddressFilter<Filters>(['outcome']);
   const outcome = address.outcome && address.outcome in outcomeMarks ? address.outcome : undefined;
-  const list = usePages('listShadowPeople', { id: connection, ...(outcome && { outcome }), limit: 100 });
+  const input = { id: connection, ...(outcome && { outcome }), limit: 100 };
+  const list = usePages('listShadowPeople', input, { refetchInterval: isPlanning && PLANNING_MS });
   const names = Object.assign({}, ...(list.data?.pages.map((page) => page.names) ?? []));
   return (
     <>
