@@ -193,6 +193,8 @@ async function setPilot(tx: Kysely<Tables>, scope: Scope, pilot: string | null):
     .where('account', '=', scope.account)
     .where('id', '=', scope.connection)
     .where(sql<boolean>`coalesce(pilot, '') <> ${pilot ?? ''}`)
+    // The connection may have gone live since it was read.
+    .where((row) => (pilot === null ? row.and([]) : row('mode', '=', sql.lit('shadow'))))
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return false;
   await tx

@@ -17,6 +17,9 @@ const people = [
   ['dora', 'Contractor'],
 ] as const;
 
+/** Longer than the test. */
+const LEASE_MS = 60_000;
+
 const scoped = { scope: 'userType eq "Employee"' };
 
 const refusal =
@@ -35,7 +38,7 @@ test('while a change of rules is being planned, going live is refused; then it d
     await createPeople(service);
     const { body: before } = await viewer('GET', '/connections/default/shadow');
     expect(before.people).toMatchObject({ create: 4, unplanned: 0 });
-    await applyUnnoticed(service);
+    await applyBesideOtherWork(service);
     const { body: report } = await viewer('GET', '/connections/default/shadow');
     expect(report.people).toMatchObject({ create: 0, unplanned: 4 });
     const body = { digest: before.digest, acceptedChanges: 4 };
@@ -46,6 +49,7 @@ test('while a change of rules is being planned, going live is refused; then it d
     expect(live.err).toContain('Planning runs: 4 people are not planned yet. Look again in a minute.');
     expect(live.err).toContain(refusal);
 
+    await leasePeople(service, false);
     const path = `${settings.path}.mapping`;
     writeFileSync(path, JSON.stringify({ ...scoped, outOfScope: 'archive' }));
     expect(await command('mapping', 'apply', path, '--yes')).toMatchObject({ code: 0 });
@@ -76,14 +80,25 @@ async function createPeople({ url, scimToken }: RunningService): Promise<void> {
   }
 }
 
-/** Puts a mapping in force beside the running server, which reads the rules once a minute. */
-async function applyUnnoticed({ data }: RunningService): Promise<void> {
-  const database = await openTestDatabase(data);
+/** Puts a mapping in force while another process has everybody leased, so that nobody is planned anew. */
+async function applyBesideOtherWork(service: RunningService): Promise<void> {
+  await leasePeople(service, true);
+  const database = await openTestDatabase(service.data);
   const { rules } = provisioningStore(database);
   const inForce = await rules.find('default');
   if (!inForce) throw new Error('no rules are in force');
   const mapping = { scimUserMapping: [], ...scoped };
   const next = { ...inForce, ...contentOf(mapping), generation: inForce.generation + 1 };
   expect(await rules.replace('default', { ...next, source: 'command' }, Date.now(), 'Ada')).toBe(true);
+  await database.close();
+}
+
+/** Gives everybody the lease of another process, or takes it away. */
+async function leasePeople({ data }: RunningService, isLeased: boolean): Promise<void> {
+  const database = await openTestDatabase(data);
+  const lease = isLeased
+    ? { lease_token: 'another process', lease_until: Date.now() + LEASE_MS }
+    : { lease_token: null, lease_until: null };
+  await database.db.updateTable('identity').set(lease).execute();
   await database.close();
 }

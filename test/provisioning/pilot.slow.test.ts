@@ -1,5 +1,11 @@
 import { withFixture } from '../fixtures/provisioning.ts';
-import { changePilotAsReported, firstCycle, report, sendFirstCycle } from '../fixtures/shadow.ts';
+import {
+  changePilotAsReported,
+  firstCycle,
+  goLiveAsReported,
+  report,
+  sendFirstCycle,
+} from '../fixtures/shadow.ts';
 
 const PEOPLE = 200;
 const TRAVELERS = 150;
@@ -27,6 +33,8 @@ test('a pilot of 20 among 200 does to each person what the report says as it is 
         expect(done).toEqual(planned);
         expect((await report(fixture)).sums.live ?? 0).toBe(live);
       }
+      const { planned, done } = await goLiveAsReported(fixture);
+      expect(done).toEqual(planned);
     },
     { maxIds: 50 * PEOPLE, policies: { safetyValve: { share: 0.01, minimum: 10, windowMs: 3_600_000 } } },
   ));

@@ -64,7 +64,14 @@ async function reconcile(
       ...{ parkingDomain: undefined, minimumShare: 0.5, maxImported: undefined },
       ...{ callTimeoutMs: 10_000, lateMs: 30_000, tombstoneDays: 400 },
     },
-    ...{ identity, rulesSnapshot, translation, baseline: undefined, freeEmail: undefined },
+    ...{
+      identity,
+      rulesSnapshot,
+      translation,
+      baseline: undefined,
+      freeEmail: undefined,
+      shadowSince: undefined,
+    },
     translateWith: () => translation,
     time: { now: 0, wallClock: 0, server: undefined },
   };

@@ -197,6 +197,7 @@ function toContext(
     translateWith: (applied) => translateStored(rulesSnapshot, { ...identity, applied }, relations),
     baseline: translateBaseline(rulesSnapshot, identity, { relations, translation }),
     freeEmail: undefined,
+    shadowSince: undefined,
     time: { now: 0, wallClock: 0, server: undefined },
   };
 }

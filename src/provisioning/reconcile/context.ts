@@ -28,6 +28,8 @@ export interface ReconcileContext {
   baseline: WantedFields | undefined;
   /** An address that no identity of the account had, or was about to get, when this attempt began. */
   freeEmail: string | undefined;
+  /** The time at which shadow mode began; undefined if the connection is not in it. */
+  shadowSince: number | undefined;
   time: AttemptTime;
 }
 

@@ -70,10 +70,11 @@ function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileR
 }
 
 function toContext(
-  { connection, identity, freeEmail, time }: AttemptInput,
+  { connection, identity, freeEmail, shadowSince, time }: AttemptInput,
   { rulesSnapshot, translation, baseline, translateWith }: TranslatedIdentity,
 ): ReconcileContext {
-  return { connection, identity, freeEmail, time, rulesSnapshot, baseline, translation, translateWith };
+  const facts = { connection, identity, freeEmail, shadowSince, time };
+  return { ...facts, rulesSnapshot, baseline, translation, translateWith };
 }
 
 /** Decides the mode of one identity: in shadow mode it is that of the connection, except for the people of the pilot. */

@@ -7,7 +7,7 @@ import { isAdministrator, type TravelUser } from '../../../model/traveler.ts';
 import { type OutcomeDraft, type ReconcileContext, withFinding } from '../context.ts';
 import { isDepartureOpen } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
-import { findPlannedHolder, isInPilot } from '../pilot.ts';
+import { findPlannedHolder } from '../pilot.ts';
 
 /**
  * True if the identity has waited for an address since an earlier attempt, and a traveler that the store does not know has this one: sent
@@ -29,14 +29,14 @@ export function* findEmailHolder(context: ReconcileContext, email: string): Prog
 }
 
 /**
- * Finds the claimed identities, other than this one, whose traveler has the address, and is being created with it. Somebody of a pilot leaves
- * the address to an earlier user, too, who is planned and may stay so for long.
+ * Finds the claimed identities, other than this one, whose traveler has the address, and is being created with it. In shadow mode the address
+ * is left to an earlier user, too, who is planned and may stay so for long.
  */
 export function* findEmailHolders(context: ReconcileContext, email: string): Program<Identity[]> {
   const holders = [
     yield* perform('findHolder', { travelEmail: email }),
     yield* perform('findHolder', { creating: email }),
-    isInPilot(context) ? yield* findPlannedHolder(context, email) : undefined,
+    context.shadowSince === undefined ? undefined : yield* findPlannedHolder(context, email),
   ];
   return holders.filter((holder) => holder !== undefined).filter(({ id }) => id !== context.identity.id);
 }

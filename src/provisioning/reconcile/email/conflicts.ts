@@ -12,6 +12,7 @@ import {
 } from '../context.ts';
 import { isDepartureOpen, isGuarded } from '../departure/guard.ts';
 import { type Program, perform } from '../effects.ts';
+import { isInPilot } from '../pilot.ts';
 import {
   canGiveEmailUp,
   findEmailHolder,
@@ -123,10 +124,11 @@ function* chooseWaitingEmail(
  * Two active people who cannot move ask each other only once, when the wait begins.
  */
 export function* withEmailWaitForHolder(
-  { connection, identity }: ReconcileContext,
+  context: ReconcileContext,
   draft: OutcomeDraft,
   { email, holder }: HeldEmail,
 ): Program<OutcomeDraft> {
+  const { connection, identity } = context;
   const isNew = identity.waitingFor !== addressKey(email);
   const isAsked = isInactive(holder)
     ? !isInactive(identity)
@@ -134,7 +136,7 @@ export function* withEmailWaitForHolder(
   if (isAsked) yield* perform('askForEmail', holder, email);
   const isLeaver = isInactive(holder) && !isInactive(identity) && !isDepartureOpen(holder);
   const isFreedSoon = isLeaver && canGiveEmailUp(holder, connection);
-  const isPlanned = holder.progress.shadow?.email !== undefined;
+  const isPlanned = isInPilot(context) && holder.progress.shadow?.email !== undefined;
   const tellTaken = isPlanned ? findings.plannedEmail : findings.emailTaken;
   return withEmailWait(draft, email, isFreedSoon ? findings.heldByLeaver(email) : tellTaken(email));
 }
