@@ -90,8 +90,12 @@ test('plans that have changed since the report are returned, and a second reques
   await fixture.admin('POST', '/connections/default/go-live', { body: { digest: first.digest } });
   await eventually(async () => expect(await travelerEmails()).toHaveLength(2));
   await fixture.admin('PUT', '/connections/default/mode', { body: { mode: 'shadow' } });
-  const { body: report } = await fixture.viewer('GET', '/connections/default/shadow');
-  expect(report.people).toMatchObject({ same: 2 });
+  // The travelers are there a moment before the bridge has stored that it made them.
+  const report = await eventually(async () => {
+    const { body } = await fixture.viewer('GET', '/connections/default/shadow');
+    expect(body.people).toMatchObject({ same: 2 });
+    return body;
+  });
   for (const id of ids)
     await scim.send('PATCH', `/Users/${id}`, patchOp({ op: 'replace', path: 'active', value: false }));
   const goLive = (body: object) => fixture.admin('POST', '/connections/default/go-live', { body });

@@ -57,7 +57,7 @@ export function* reconcileIdentity(leased: AttemptInput): Program<Decision> {
       translated,
       rulesGeneration: identity.rulesGeneration,
     };
-  const context = toContext(input, translated);
+  const context: ReconcileContext = { freeEmail: undefined, ...input, ...translated };
   const result = yield* reconcileInMode(context, translated, input);
   // After a failure, keep the old rows: the next attempt must still see that the target of a reference is gone.
   if (result.end.kind === 'state') yield* saveChangedReferences(identity, translated, result);
@@ -67,14 +67,6 @@ export function* reconcileIdentity(leased: AttemptInput): Program<Decision> {
 /** Ends an attempt for which neither the rules nor the lookups could be read. */
 function endUntranslated(identity: Identity, failure: TravelFailure): ReconcileResult {
   return endInFailure(newDraft(identity, { findings: identity.findings }), failure);
-}
-
-function toContext(
-  { connection, identity, freeEmail, shadowSince, time }: AttemptInput,
-  { rulesSnapshot, translation, baseline, translateWith }: TranslatedIdentity,
-): ReconcileContext {
-  const facts = { connection, identity, freeEmail, shadowSince, time };
-  return { ...facts, rulesSnapshot, baseline, translation, translateWith };
 }
 
 /** Decides the mode of one identity: in shadow mode it is that of the connection, except for the people of the pilot. */
