@@ -88,11 +88,11 @@ test('all connections in the database are listed, whether or not the settings ha
       .slice(1, -1)
       .map((cell) => cell.trim());
   expect(cells(head)).toEqual([
-    ...['connection', 'from', 'mode', 'people', 'deleted', 'groups', 'travelers linked'],
+    ...['connection', 'from', 'mode', 'pilot', 'people', 'deleted', 'groups', 'travelers linked'],
   ]);
   expect(rows.map(cells)).toEqual([
-    ['entra', 'settings file', 'live', '0', '0', '0', '0'],
-    ['okta', '–', 'live', '1', '1', '0', '2'],
+    ['entra', 'settings file', 'live', '-', '0', '0', '0', '0'],
+    ['okta', '–', 'live', '-', '1', '1', '0', '2'],
   ]);
 });
 
@@ -261,7 +261,7 @@ test('without a terminal the numbers are printed, and it exits with 2 unless --y
   );
   const listed = await runCommandLine(['connections', 'list'], env);
   expect(listed).toMatchObject({ code: 0, err: '' });
-  expect(listed.out).toMatch(/okta +│ – +│ live +│ 1 /);
+  expect(listed.out).toMatch(/okta +│ – +│ live +│ - +│ 1 /);
   expect(await runCommandLine(['connections', 'forget', 'okta', '--yes'], env)).toMatchObject({
     ...{ code: 0, out: 'forgotten\n' },
   });
