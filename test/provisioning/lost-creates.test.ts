@@ -411,3 +411,27 @@ test('a create that is carried out after its repetition was deleted with the per
     },
     { deprovision: 'delete' },
   ));
+
+test('who waits for the address of a lost create of an inactive user is not tried again before the create is settled', () =>
+  withUsers(async (fixture, create) => {
+    const { bridge, travel, clock } = fixture;
+    await create(person('Ada', { active: false }), 'lose');
+    const zoe = await create(person('Zoe'));
+    clock.advance(5_000);
+    const search = travel.holdCall('findByEmails');
+    const attempts = bridge.reconcileDue();
+    await search.reached;
+    await fixture.patch(zoe, emailsOf(addressOf('Ada')));
+    travel.calls.length = 0;
+    // Each read of Ada's traveler lasts longer than an attempt at Zoe, and none may follow the other without end.
+    travel.faultFor = async ({ verb }) => {
+      for (let turn = 0; verb === 'read' && turn < 10; turn += 1) await new Promise(setImmediate);
+      return travel.calls.length > 20 ? 'hang' : undefined;
+    };
+    search.release();
+    await attempts;
+    expect(travel.calls.length).toBeLessThan(5);
+    expect(await fixture.findings(zoe)).toEqual(['email: emailHeldByLeaver']);
+    await settle(fixture);
+    expect((await fixture.traveler(zoe))?.email).toBe(addressOf('Ada'));
+  }));

@@ -39,10 +39,10 @@ export async function notifyDependents(
   const current = [email, creating?.email].filter((one) => typeof one === 'string').map(addressKey);
   // A traveler that no attempt had read before the lease has the email of the last response, too.
   const answered = before.travelId === undefined ? undefined : before.applied.email?.seen;
-  // A call without an answer may have set an address that the traveler, which this attempt has read, no longer has. An attempt that has read
-  // nothing frees none, and neither does a record without a call, as after a restore: two people could have each other tried again and again.
-  const isRead = after.observed !== before.observed || after.travelId !== before.travelId;
-  const sent = isRead && before.readAgainAt !== undefined ? [before.applied.email?.sent] : [];
+  // A call without an answer may have set an address that the traveler does not have when the call can no longer be carried out. An attempt
+  // before that frees none, and neither does a record without a call, as after a restore: two people could have each other tried again and again.
+  const isSettled = before.readAgainAt !== undefined && after.readAgainAt === undefined;
+  const sent = isSettled ? [before.applied.email?.sent] : [];
   const former = [before.observed?.email ?? answered, ...known, ...sent].filter(
     (one) => typeof one === 'string',
   );
@@ -113,7 +113,9 @@ function emailOfNewLeaver(before: Identity, { hold, observed, refused }: Outcome
   const isNewlyHeld = hold !== undefined && hold.cause !== before.hold?.cause;
   const isNewlyAdmin = isAdministrator(observed) && !(before.observed && isAdministrator(before.observed));
   const isNewlyRefused = refused.email !== undefined && before.refused.email === undefined;
-  const isNewlyArchived = observed.archived && before.observed?.archived !== true;
+  // A traveler that the next attempt is to read was archived if the last answer says so.
+  const wasArchived = before.observed?.archived ?? before.applied['archived']?.seen;
+  const isNewlyArchived = observed.archived && wasArchived !== true;
   return isNewlyHeld || isNewlyAdmin || isNewlyRefused || isNewlyArchived ? [observed.email] : [];
 }
 
