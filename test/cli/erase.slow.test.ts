@@ -215,6 +215,23 @@ test('a manager who is named by the employee number is named by nobody after an 
   folder.remove();
 });
 
+test('a former SCIM id of a manager who has returned under another one is named by nobody after its erasure', async () => {
+  const running = await fixture.serve();
+  const scim = scimClient(running.url, SCIM_TOKEN);
+  const boss = scimUser('zqboss', { externalId: 'E-1' });
+  const value = await createResource(scim, '/Users', boss);
+  const bob = await createResource(scim, '/Users', scimUser('bob', { [enterprise]: { manager: { value } } }));
+  await scim.send('DELETE', `/Users/${value}`);
+  await waitUntilReconciled(running);
+  expect(await createResource(scim, '/Users', boss)).not.toBe(value);
+  await waitUntilReconciled(running);
+  await fixture.stop();
+  expect(await fixture.erase(value)).toMatchObject(done);
+  const again = await fixture.serve();
+  const { body } = await scimClient(again.url, SCIM_TOKEN).send('GET', `/Users/${bob}`);
+  expect(body[enterprise]).toBeUndefined();
+});
+
 test('an address anywhere in an event of a trip with several travelers is removed with the name', async () => {
   const running = await fixture.serve();
   const scim = scimClient(running.url, SCIM_TOKEN);

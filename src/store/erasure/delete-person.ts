@@ -96,6 +96,8 @@ function refersTo(person: PersonToDelete, scope: Scope) {
       reference.or([
         reference('target', 'in', ids),
         reference('travel_id', 'in', person.travelIds),
+        // An id means nobody else, also where it leads to the user under which the person has returned.
+        reference('raw_key', 'in', [...ids, ...person.travelIds].map(caseFoldedKey)),
         // A reference that is resolved to another person with the same name does not mean this person.
         reference.and([
           reference('target', 'is', null),
