@@ -267,8 +267,10 @@ interface FieldWrite {
 function mayWrite(knowledge: Knowledge, { id, human, before, field, from, to }: FieldWrite): boolean {
   const isParked = field === 'email' && to?.endsWith('@jetbridge.invalid') === true;
   if (field === 'email' && before?.archived && (isParked || human !== undefined)) return true;
-  if (isForeignField(field) || knowledge.outside.has(human ?? '')) return false;
   const isEnded = field === 'archived' && to === 'true';
+  // A user who left in shadow mode ends it, also if another one of the same human is out of scope meanwhile.
+  const isOutside = knowledge.outside.has(human ?? '') && !(isEnded && knowledge.decided.has(id));
+  if (isForeignField(field) || isOutside) return false;
   if (before?.roles?.includes('admin') && (isEnded || /^(email|roles)/.test(field)))
     return knowledge.decided.has(id);
   if (!human) return field === 'archived' && knowledge.decided.has(id);
