@@ -62,10 +62,13 @@ export function isIssued(iat: number, now: number): boolean {
   return iat <= now / 1000 + CLOCK_TOLERANCE_S;
 }
 
-/** Returns the claims of a token without verifying the token; undefined if the token cannot be parsed. */
+/** Returns the claims of a token without verifying it; undefined if it cannot be parsed, or if its issuer or subject is no text. */
 export function unverifiedClaims(token: string): Claims | undefined {
   try {
-    return decodeJwt(token);
+    const claims = decodeJwt(token);
+    return [claims.iss, claims.sub].every((claim) => /string|undefined/.test(typeof claim))
+      ? claims
+      : undefined;
   } catch {
     return undefined;
   }

@@ -48,6 +48,14 @@ const assertion = (claims: SomeClaims = {}, algorithm?: string, header?: object)
     header,
   );
 
+/** An assertion that anybody can make. */
+const unsigned = (claims: object) => {
+  const [head, payload] = [{ alg: 'none' }, claims].map((value) =>
+    Buffer.from(JSON.stringify(value)).toString('base64url'),
+  );
+  return `${head}.${payload}.`;
+};
+
 const seconds = (ahead: number) => Math.floor(fixture.now() / 1000) + ahead;
 
 const form = (text: string, more: Record<string, string> = {}) => ({
@@ -175,10 +183,16 @@ describe('an assertion is refused, the log says what was expected and what came,
   });
 
   it('that is not signed', async () => {
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const claims = { iss: issuer.issuer, sub: SUBJECT, aud: AUDIENCE, exp: seconds(60) };
-    expect(await statusOf(`${part({ alg: 'none' })}.${part(claims)}.`)).toBe('401 invalid_client');
+    expect(await statusOf(unsigned(claims))).toBe('401 invalid_client');
     expect(await reason()).toBe('assertion refused: its algorithm is none of RS256, PS256, ES256, EdDSA');
+  });
+
+  it.each<{ claim: unknown }>(
+    [null, 7, true, {}, { length: 999 }, { toString: 1 }, [null], ['x']].map((claim) => ({ claim })),
+  )('whose issuer is $claim, and one whose subject is', async ({ claim }) => {
+    for (const claims of [{ iss: claim, sub: SUBJECT }, { iss: issuer.issuer, sub: claim }, { sub: claim }])
+      expect(await statusOf(unsigned(claims))).toBe('401 invalid_client');
   });
 
   it('with texts of any length', async () => {
