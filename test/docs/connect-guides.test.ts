@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { urns } from '../../src/schema/resource.ts';
 import { faultyProxy } from '../fixtures/faulty-proxy.ts';
 import { readDocument, tableRowsUnder } from '../fixtures/markdown.ts';
 import { patchOp } from '../fixtures/scim.ts';
@@ -16,6 +17,18 @@ type Answer = { status: number; text: string | undefined };
 async function answer(method: string, path: string, body?: unknown, headers?: Record<string, string>) {
   const { status, body: answered } = await scim.send(method, path, body, headers);
   return { status, text: answered?.detail };
+}
+
+/** Reads a resource of the travel service, or changes it. */
+async function travel(path: string, data?: object) {
+  const headers = {
+    authorization: `Bearer ${scim.service.travelApiKey}`,
+    'content-type': 'application/json',
+  };
+  const change = data && { method: 'PATCH', body: JSON.stringify({ data }) };
+  const response = await fetch(`${scim.service.url}/api${path}`, { headers, ...change });
+  expect(response.status).toBe(200);
+  return JSON.parse(await response.text()).data;
 }
 
 /** A request for every error, by the text and status that a guide shows. */
@@ -40,6 +53,17 @@ const requests: Record<string, () => Promise<Answer>> = {
     return answer('PATCH', `/Users/${body.id}`, patchOp(operation));
   },
   '"userName is required." (400)': () => answer('POST', '/Users', { userName: '' }),
+  '"This person administers the travel service and is not deactivated by an identity provider; an administrator of Jetbridge must approve it." (403)':
+    async () => {
+      const { body } = await scim.send('POST', '/Users', { userName: 'ada@corp.example' });
+      await travel(`/users/${body[urns.travel].travelUserId}`, { roles: ['admin'] });
+      return answer('DELETE', `/Users/${body.id}`);
+    },
+  '"Jetbridge itself uses the travel service as this person, who is never deactivated." (403)': async () => {
+    const { email } = await travel('/whoami');
+    const { body } = await scim.send('POST', '/Users', { userName: email });
+    return answer('DELETE', `/Users/${body.id}`);
+  },
   '"The travel service refuses to take this person out of use." (403)': async () => {
     const proxy = await faultyProxy(scim.service.url);
     const bridge = await scimService({
