@@ -216,9 +216,13 @@ describe('a filter on what no schema defines is 400 invalidFilter', () => {
     'department eq "Research"',
     'name.petName eq "Addie"',
     'emails[note eq "x"]',
+    'emails[type eq "work" and note eq "x"].value pr',
   ])('%s', async (filter) => {
     const { status, body } = await strict.send('GET', query(filter));
     expect([status, body.scimType]).toEqual([400, 'invalidFilter']);
+    const [name] = /emails|\S+/.exec(filter) ?? [];
+    const attribute = name === 'emails' ? 'emails.note' : name;
+    expect(body.detail).toBe(`User has no attribute ${attribute}. Use the attributes that /Schemas lists.`);
     const searchRequest = 'urn:ietf:params:scim:api:messages:2.0:SearchRequest';
     const search = await strict.send('POST', '/Users/.search', { schemas: [searchRequest], filter });
     expect([search.status, search.body.scimType]).toEqual([400, 'invalidFilter']);
@@ -242,6 +246,30 @@ describe('a filter on what no schema defines is 400 invalidFilter', () => {
     }
     for (const filter of ['externalId eq "x-1"', `id eq "${id.toUpperCase()}"`])
       expect((await strict.send('GET', query(filter))).body.totalResults).toBe(0);
+  });
+});
+
+describe('a value of another form than its attribute has is 400 invalidValue', () => {
+  test.each<[string, JsonObject, string]>([
+    ['one value of several', { emails: { value: 'a@x.example' } }, 'emails must be an array.'],
+    ['texts in place of objects', { emails: ['a@x.example'] }, 'A value of emails must be an object.'],
+    ['a text', { phoneNumbers: '+33 612345678' }, 'phoneNumbers must be an array.'],
+    ['several values of one', { name: [{ givenName: 'Ada' }] }, 'name must not be an array.'],
+    [
+      'a text in an extension',
+      { [urns.enterprise]: { manager: 'm-1' } },
+      `A value of ${urns.enterprise}:manager must be an object.`,
+    ],
+  ])('%s', async (_, extra, detail) => {
+    for (const method of ['POST', 'PUT']) {
+      names += 1;
+      const answer = await refused(method, '/Users', { userName: `name ${names}`, ...extra });
+      expect(answer).toEqual({ status: 400, scimType: 'invalidValue', detail });
+    }
+  });
+
+  test('and null is no value', async () => {
+    await create('/Users', { name: null, emails: null, title: null, [urns.enterprise]: { manager: null } });
   });
 });
 
@@ -316,12 +344,11 @@ describe('a PATCH', () => {
   });
 
   test.each<[string, Json, string]>([
-    ['emails', { value: 'a@x.example' }, 'The value of operation 1 must be an array with values of emails.'],
-    [
-      `${urns.enterprise}:manager`,
-      'm-1',
-      'The value of operation 1 must be an object with parts of manager.',
-    ],
+    ['emails', { value: 'a@x.example' }, 'emails must be an array.'],
+    ['emails', ['a@x.example'], 'A value of emails must be an object.'],
+    ['title', ['Lead'], 'title must not be an array.'],
+    [`${urns.enterprise}:manager`, 'm-1', `A value of ${urns.enterprise}:manager must be an object.`],
+    [urns.enterprise, { manager: 'm-1' }, `A value of ${urns.enterprise}:manager must be an object.`],
   ])('with a value of another form for %s is 400 invalidValue', async (path, value, detail) => {
     expect(await refusedPatch('/Users', { op: 'replace', path, value })).toEqual({
       status: 400,
@@ -356,9 +383,9 @@ describe('a PATCH', () => {
 describe('a type that /Schemas does not list is 400 invalidValue', () => {
   const detail = (name: string) => `${name} must be one of work, home, other.`;
 
-  test('in a value', async () => {
+  test.each(['private', '', 7])('in a value: %j', async (type) => {
     names += 1;
-    const emails = [{ value: 'a@x.example', type: 'private' }];
+    const emails = [{ value: 'a@x.example', type }];
     const body = { userName: `name ${names}`, emails };
     expect(await refused('POST', '/Users', body)).toEqual({
       status: 400,

@@ -23,8 +23,10 @@ export function checkStrictFilter(type: ResourceType, text: string): void {
     const attribute = declaredAttribute(type, path);
     const criteria = path.filter ? criteriaOf(path.filter).map(({ name }) => name) : [];
     const subs = path.sub === undefined ? criteria : [...criteria, path.sub];
-    if (attribute && subs.every((name) => findAttribute(attribute.subAttributes, name))) continue;
-    throw badRequest('invalidFilter', `${type.name} has no attribute ${pathText(path)}. ${SCHEMAS_LIST_ALL}`);
+    const sub = subs.find((name) => !findAttribute(attribute?.subAttributes, name));
+    if (attribute && sub === undefined) continue;
+    const name = pathText({ ...path, sub });
+    throw badRequest('invalidFilter', `${type.name} has no attribute ${name}. ${SCHEMAS_LIST_ALL}`);
   }
 }
 
@@ -91,11 +93,16 @@ function checkValue(
 ): void {
   const attribute = name && name.sub === undefined ? declaredAttribute(type, name) : undefined;
   if (!attribute) throw undefinedError(type, written, 'attribute');
-  checkElements(type, attribute, written, value);
+  // Null means that there is no value (RFC 7643 §2.5).
+  if (value !== null) checkElements(type, attribute, written, value);
 }
 
 function checkElements(type: ResourceType, attribute: Attribute, written: string, value: Json): void {
+  if (attribute.multiValued !== Array.isArray(value))
+    throw badRequest('invalidValue', `${written} must ${attribute.multiValued ? '' : 'not '}be an array.`);
   for (const element of [value].flat()) {
+    if (attribute.type === 'complex' && !isObject(element))
+      throw badRequest('invalidValue', `A value of ${written} must be an object.`);
     for (const [name, inner] of Object.entries(isObject(element) ? element : {}))
       checkSubValue(type, attribute, { written: `${written}.${name}`, name, value: inner });
   }
@@ -108,8 +115,8 @@ function checkSubValue(
 ): void {
   const sub = findAttribute(attribute.subAttributes, name);
   if (!sub) throw undefinedError(type, written, 'attribute');
-  const isListed = (text: string) => sub.canonicalValues?.some((known) => isSameUrn(known, text)) !== false;
-  if (typeof value !== 'string' || isListed(value)) return;
+  const isListed = sub.canonicalValues?.some((known) => isSameUrn(known, String(value))) !== false;
+  if (value === null || isListed) return;
   throw badRequest('invalidValue', `${written} must be one of ${sub.canonicalValues?.join(', ')}.`);
 }
 
@@ -171,7 +178,6 @@ function checkOperation(
     checkSubValue(type, attribute, { written: operation.path, name: sub, value: value ?? null });
   else if (filter) checkElementPath(attribute, operation);
   if (op === 'remove' || sub !== undefined || filter) return 'part';
-  checkWholeValue(attribute, operation);
   checkElements(type, attribute, operation.path, value ?? null);
   return op === 'replace' && attribute.type === 'complex' && !attribute.multiValued ? 'whole' : 'part';
 }
@@ -183,11 +189,4 @@ function checkOperation(
 function checkElementPath({ subAttributes = [] }: Attribute, { op, path, where }: StrictOperation): void {
   if (op === 'remove' && subAttributes.every(({ mutability }) => mutability === 'immutable')) return;
   throw badRequest('invalidPath', `The path of ${where} must name a sub-attribute, as in ${path}.value.`);
-}
-
-function checkWholeValue({ name, type, multiValued }: Attribute, { value, where }: StrictOperation): void {
-  if (multiValued && !Array.isArray(value))
-    throw badRequest('invalidValue', `The value of ${where} must be an array with values of ${name}.`);
-  if (!multiValued && type === 'complex' && !isObject(value))
-    throw badRequest('invalidValue', `The value of ${where} must be an object with parts of ${name}.`);
 }
