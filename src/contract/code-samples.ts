@@ -29,18 +29,19 @@ interface Call {
   body: string | undefined;
 }
 
-/** The example of a schema, or one that is made of those of its parts; undefined if there is none. */
+/** The example of a schema, or one that is made of those of its parts; undefined if a part that it must have has none. */
 export function exampleOf(schema: z.core.$ZodType): Json | undefined {
   const [example] = (z.globalRegistry.get(schema)?.['examples'] ?? []) as Json[];
   if (example !== undefined) return example;
-  if (schema instanceof z.ZodObject)
-    return Object.fromEntries(
-      Object.entries(schema.shape).flatMap(([name, member]) => {
-        const value = exampleOf(member);
-        return value === undefined ? [] : [[name, value]];
-      }),
-    );
-  if (schema instanceof z.ZodArray) return [exampleOf(schema.element) ?? null];
+  if (schema instanceof z.ZodObject) {
+    const parts = Object.entries(schema.shape).map(([name, member]) => [name, exampleOf(member)]);
+    const made = Object.fromEntries(parts.filter(([, value]) => value !== undefined));
+    return schema.safeParse(made).success ? made : undefined;
+  }
+  if (schema instanceof z.ZodArray) {
+    const element = exampleOf(schema.element);
+    return element === undefined ? undefined : [element];
+  }
   if (schema instanceof z.ZodUnion) return schema.options.map(exampleOf).find((one) => one !== undefined);
   if (schema instanceof z.ZodLiteral || schema instanceof z.ZodEnum)
     return [...schema._zod.values][0] as Json;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { adminOperations } from '../../src/admin/catalog.ts';
 import { errorCodes } from '../../src/admin/openapi.ts';
@@ -117,6 +118,20 @@ test('the OpenAPI document is valid and names every operation', async () => {
     Object.values(path).map(({ operationId }) => operationId),
   );
   expect(ids.sort()).toEqual(Object.keys(adminOperations).sort());
+});
+
+test('every example in the OpenAPI document fits its schema', async () => {
+  const { body } = await fixture.anonymous('GET', '/openapi.json');
+  const ajv = new Ajv2020({ strict: false, validateFormats: false }).addSchema(body, 'document');
+  const contents: { schema: object; example?: unknown }[] = Object.values<object>(body.paths)
+    .flatMap((path) => Object.values(path))
+    .flatMap(({ requestBody, responses }) => [requestBody ?? {}, ...Object.values<object>(responses)])
+    .flatMap(({ content = {} }) => Object.values(content));
+  const misfits = contents.filter(({ schema, example }) => {
+    const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
+    return example !== undefined && !ajv.validate(JSON.parse(text), example);
+  });
+  expect(misfits.map(({ example }) => example)).toEqual([]);
 });
 
 test('the OpenAPI document has the operations, fields and statuses of the golden file', async () => {
