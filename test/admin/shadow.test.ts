@@ -73,6 +73,8 @@ test('a new connection begins in the mode of the settings, and goes live with th
   const { body: overview } = await fixture.viewer('GET', '/overview');
   expect(overview.sentence).toContain('2 are planned in shadow mode, where nothing is sent');
   expect(overview.connections[0]).toMatchObject({ mode: 'shadow', since: expect.any(String) });
+  const explained = await command('explain', 'bob@corp.example');
+  expect(explained.out).toContain('Fields (as of the last attempt)\n');
   const csv = await fixture.viewer('GET', '/connections/default/shadow.csv');
   expect(csv.body).toContain('ada Shadow');
   const live = await fixture.admin('POST', '/connections/default/go-live', {

@@ -97,11 +97,8 @@ function findingsText({ findings, names }: Explained): string {
   return ['Findings', ...lines].join('\n');
 }
 
-function fieldsText({ fields, names, version, reconciledVersion, verdict }: Explained): string {
-  const isOlder = verdict.status === 'waiting' && reconciledVersion !== version;
-  const note = isOlder
-    ? ' (as of the last attempt; the last change of the identity provider is not in them)'
-    : '';
+function fieldsText({ fields, names, verdict }: Explained): string {
+  const note = verdict.status === 'waiting' ? ' (as of the last attempt)' : '';
   return [`Fields${note}`, ...fields.map((field) => fieldText(field, names))].join('\n');
 }
 

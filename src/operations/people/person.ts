@@ -79,7 +79,6 @@ const explanation = z
       .describe('The user in whose place the person is, with the row of the table that says who is who'),
     travelId: optionalText,
     version: z.int(),
-    reconciledVersion: optionalInteger.describe('The version that fields and findings belong to'),
     ...{ rulesGeneration: z.int(), rulesInForce: z.int(), attempts: z.int() },
     mappingVersion: optionalInteger.describe(
       'The version of the mapping with which the person was translated last, as in its history',

@@ -73,8 +73,6 @@ export interface Explanation {
   predecessor?: Succession;
   travelId?: string;
   version: number;
-  /** The version of the user that fields, findings and trace belong to; undefined before the first reconciliation. */
-  reconciledVersion?: number;
   /** The generation of the rules of the last translation (0: none), and that in force. */
   rulesGeneration: number;
   rulesInForce: number;
@@ -119,7 +117,6 @@ export function explainPerson(identity: Identity, context: ExplanationContext): 
     ...{ travelId, deletedAt, nextAttemptAt },
     ...{ mappingVersion: context.mappingVersion, mappingInForce: context.mappingInForce },
     predecessor: progress.predecessor,
-    reconciledVersion: progress.settledVersion,
     checkAt: nextCheckAt(identity),
   };
   return {

@@ -11,14 +11,13 @@ import { idsIn, ruleText, standingMarks, travelValue, wasThereBefore } from './t
 
 /** Each field side by side: what the IdP said, which rule decided, what was sent, what the travel service holds. */
 export function FieldTable({ person }: { person: PersonExplanation }) {
-  const { fields, names, version, reconciledVersion, verdict } = person;
-  const isOlder = verdict.status === 'waiting' && reconciledVersion !== version;
+  const { fields, names, verdict } = person;
   const value = (one: unknown) => <Value value={one} names={names} />;
   return (
     <>
-      {isOlder && (
+      {verdict.status === 'waiting' && (
         <Alert color="blue" p="xs" mb="xs" icon="↻">
-          As of the last attempt: the last change of the identity provider is not in these values yet.
+          As of the last attempt: later changes of the identity provider are not in these values yet.
         </Alert>
       )}
       {verdict.status === 'imported' && (
