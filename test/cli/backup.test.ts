@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommandLine } from '../fixtures/command-line.ts';
@@ -46,9 +47,11 @@ describeOnSqlite('beside a server with a data folder', () => {
     const { code, out, err } = await runCommandLine(['restore', file], { JETBRIDGE_DATA: restored });
     expect([code, err]).toEqual([0, '']);
     expect(out).toMatch(new RegExp(`^${restored} is as it was at 20.* UTC: 1 person of 1 connection, `));
-    expect(out).toMatch(/\n1\. Put the key [0-9a-f]{8} into \S+\/restored\/jetbridge\.key: it is not here/);
+    expect(out).toMatch(
+      /\n1\. Put the key with the id [0-9a-f]{8} into \S+\/restored\/jetbridge\.key: it is not here/,
+    );
     expect(out).toMatch(/\n2\. Start the server\./);
-    expect(out).toMatch(/\n3\. Revoke again what was revoked after 20/);
+    expect(out).toMatch(/\n3\. Revoke again what was revoked after 20.* UTC: .* and so is its admin password\.\n/);
   });
 
   test('restore does not ask for a key that is there', async () => {
@@ -58,6 +61,12 @@ describeOnSqlite('beside a server with a data folder', () => {
       JETBRIDGE_KEY: key,
     });
     expect([code, out.includes('Put the key')]).toEqual([0, false]);
+  });
+
+  test('restore names the variable where another key is in force', async () => {
+    const environment = { JETBRIDGE_DATA: restored, JETBRIDGE_KEY: randomBytes(32).toString('hex') };
+    const { code, out } = await runCommandLine(['restore', file], environment);
+    expect([code, out]).toEqual([0, expect.stringMatching(/\n1\. Put the key with the id \S+ into JETBRIDGE_KEY: /)]);
   });
 
   test('restore is refused where a server runs, and backup where there is a file', async () => {

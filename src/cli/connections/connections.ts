@@ -167,7 +167,7 @@ const restoredText = [
   'Everybody counts as newly imported: a running server reads all travelers now, reports what differs, and sends nothing of it.',
   '1. Start a full synchronization in the identity provider.',
   '2. Look at who still differs: npx jetbridge people --finding restored',
-  '3. Have the stored values sent where they are right: npx jetbridge people send-again',
+  '3. Have the stored values sent where they are right: npx jetbridge people send-again PERSON',
 ].join('\n');
 
 /** Adds the command `import`. */

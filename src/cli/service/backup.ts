@@ -49,6 +49,8 @@ function keyOf(settings: Settings): string | null {
   return key ? keyId(key) : null;
 }
 
+const keyPlace = ({ key, data }: Settings) => (key === undefined ? `${data}/jetbridge.key` : 'JETBRIDGE_KEY');
+
 function resultOf(file: string, { header, tables }: Backup) {
   const { tables: _columns, format: _format, ...facts } = header;
   return { file, bytes: statSync(file).size, ...facts, tables: tables.length, rows: countRows(tables) };
@@ -64,29 +66,28 @@ function contentText({ header: { people, connections }, tables }: Backup): strin
 
 function backupText(file: string, backup: Backup, settings: Settings): string {
   const megabytes = (statSync(file).size / 1_000_000).toFixed(1);
-  const place = settings.key === undefined ? `${settings.data}/jetbridge.key` : 'JETBRIDGE_KEY';
   const { key } = backup.header;
   return [
     `${file}: ${contentText(backup)}, ${megabytes} MB. It was read again, and is whole.`,
     'It has personal data, and hashes of passwords and tokens: keep it where only you can read it.',
     key === null
       ? 'There is no encryption key yet. The settings file and mapping files are not in it.'
-      : `Not in it: the key ${key} (${place}), without which secrets of webhooks are lost, and the settings and mapping files. Keep them in another place.`,
+      : `Not in it: the key ${key} (${keyPlace(settings)}), without which secrets of webhooks are lost, and the settings and mapping files. Keep them in another place.`,
   ].join('\n');
 }
 
 function restoreText(backup: Backup, settings: Settings): string {
   const { key, madeAt } = backup.header;
   const when = formatMinute(Date.parse(madeAt));
-  const place = settings.postgres === undefined ? `${settings.data}/jetbridge.key` : 'JETBRIDGE_KEY';
+  const place = settings.postgres === undefined ? keyPlace(settings) : 'JETBRIDGE_KEY';
   const steps = [
     ...(key === null || key === keyOf(settings)
       ? []
       : [
-          `Put the key ${key} into ${place}: it is not here, and secrets of webhooks cannot be read without it.`,
+          `Put the key with the id ${key} into ${place}: it is not here, and secrets of webhooks cannot be read without it.`,
         ]),
     'Start the server. The travelers stay as they are until the identity provider states people again.',
-    `Revoke again what was revoked after ${when}: tokens, API keys and OAuth clients of the backup are valid.`,
+    `Revoke again what was revoked after ${when} UTC: tokens, API keys and OAuth clients of the backup are valid, and so is its admin password.`,
     'Start a full synchronization in the identity provider.',
     'Look at who still differs: npx jetbridge people list --finding restored',
   ];

@@ -37,6 +37,7 @@ async function readHeader(db: Kysely<Tables>, maker: Maker): Promise<BackupHeade
     .selectFrom('identity')
     .select((row) => row.fn.countAll<number>().as('people'))
     .where('deleted_at', 'is', null)
+    .where('claimed', '=', 1)
     .executeTakeFirstOrThrow();
   const stored = Object.entries(tables).filter(([table]) => !leftOut.includes(table));
   return {
