@@ -71,7 +71,7 @@ test('a new connection begins in the mode of the settings, and goes live with th
     { userName: 'bob@corp.example', findings: [{ field: 'phoneNumber' }] },
   ]);
   const { body: overview } = await fixture.viewer('GET', '/overview');
-  expect(overview.sentence).toContain('2 are planned in shadow mode, where nothing is sent');
+  expect(overview.sentence).toContain('2 wait in shadow mode, where nothing is sent');
   expect(overview.connections[0]).toMatchObject({ mode: 'shadow', since: expect.any(String) });
   const explained = await command('explain', 'bob@corp.example');
   expect(explained.out).toContain('Fields (as of the last attempt)\n');

@@ -383,7 +383,7 @@ test('an alert has a sentence, the place on the page, and the severity', async (
   expect(alerts).toMatchObject([
     {
       ...{ type: 'hold.opened', severity: 'warning', path: '/decisions/default/safetyValve' },
-      text: 'Changes of 3 people of default are held: many people left at once.',
+      text: 'Changes of 3 people of default are held: the safety valve has stopped these departures.',
       data: { connection: 'default', cause: 'safetyValve', count: 3, since: '1970-01-01T00:00:00.005Z' },
     },
     {

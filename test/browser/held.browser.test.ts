@@ -29,7 +29,7 @@ test('held departures are found and decided about, one and all, each under its c
   await entry.getByText('2', { exact: true }).waitFor();
   await entry.click();
   await page.getByText('more people left within 60 minutes').waitFor();
-  const held = page.getByRole('table', { name: 'Held: Many departures at once' });
+  const held = page.getByRole('table', { name: 'Held: Departures' });
   await held.getByRole('row', { name: /bob Held.*has access → archived, without access/ }).waitFor();
   await page.getByRole('button', { name: 'Discard bob Held' }).click();
   await page.getByRole('dialog').getByText('1 traveler stays as it is; 1 other person stays held.').waitFor();

@@ -302,7 +302,7 @@ test('held changes are a warning with their number and cause', async () => {
   await database.close();
   const { lines } = await examine();
   expect(lineOf(lines, 'held changes')).toBe(
-    'warning  held changes: Changes of 2 people are held: many people left at once. Run: npx jetbridge holds list',
+    'warning  held changes: Changes of 2 people are held: the safety valve has stopped these departures. Run: npx jetbridge holds list',
   );
 });
 

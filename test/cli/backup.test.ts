@@ -51,7 +51,9 @@ describeOnSqlite('beside a server with a data folder', () => {
       /\n1\. Put the key with the id [0-9a-f]{8} into \S+\/restored\/jetbridge\.key: it is not here/,
     );
     expect(out).toMatch(/\n2\. Start the server\./);
-    expect(out).toMatch(/\n3\. Revoke again what was revoked after 20.* UTC: .* and so is its admin password\.\n/);
+    expect(out).toMatch(
+      /\n3\. Revoke again what was revoked after 20.* UTC: .* and so is its admin password\.\n/,
+    );
   });
 
   test('restore does not ask for a key that is there', async () => {
@@ -66,7 +68,10 @@ describeOnSqlite('beside a server with a data folder', () => {
   test('restore names the variable where another key is in force', async () => {
     const environment = { JETBRIDGE_DATA: restored, JETBRIDGE_KEY: randomBytes(32).toString('hex') };
     const { code, out } = await runCommandLine(['restore', file], environment);
-    expect([code, out]).toEqual([0, expect.stringMatching(/\n1\. Put the key with the id \S+ into JETBRIDGE_KEY: /)]);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/\n1\. Put the key with the id \S+ into JETBRIDGE_KEY: /),
+    ]);
   });
 
   test('restore is refused where a server runs, and backup where there is a file', async () => {

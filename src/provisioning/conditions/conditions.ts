@@ -146,7 +146,7 @@ function outageCondition(fact: LocalFact, { summaries, now }: ConditionFacts, of
 }
 
 const holdReasons: Record<HoldCause, string> = {
-  safetyValve: 'many people left at once',
+  safetyValve: 'the safety valve has stopped these departures',
   guarded: 'the travelers administer the travel service',
   neverProvisioned: 'the identity provider has deleted people whom it had never sent',
 };

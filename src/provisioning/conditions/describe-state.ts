@@ -36,9 +36,10 @@ export function describeState({ conditions, summaries, connections }: StateFacts
 }
 
 function tell(conditions: Condition[]): string {
-  const more = conditions.length - MAX_TOLD;
+  const told = [...new Set(conditions.map(({ text }) => text))].slice(0, MAX_TOLD);
+  const more = conditions.filter(({ text }) => !told.includes(text)).length;
   const rest = more > 0 ? [`${countText(more, 'more condition is', 'more conditions are')} open.`] : [];
-  return [...conditions.slice(0, MAX_TOLD).map(({ text }) => text), ...rest].join(' ');
+  return [...told, ...rest].join(' ');
 }
 
 type Summaries = StateFacts['summaries'];
@@ -50,7 +51,7 @@ function peopleSentence(
 ): { sentence: string; isOpen: boolean } {
   const failing = summaries.reduce((sum, one) => sum + (one.failing?.people ?? 0), 0);
   const inShadow = connections.filter(({ mode }) => mode === 'shadow');
-  const planned = sumOf(
+  const waiting = sumOf(
     summaries.filter((one) => inShadow.some(({ connection }) => connection === one.connection)),
     'dirty',
   );
@@ -59,7 +60,7 @@ function peopleSentence(
   const told = (state: IdentityState) =>
     of(state) > 0 && `${countText(of(state), 'is', 'are')} ${stateWords[state]}`;
   const open = [
-    inShadow.length > 0 && `${countText(planned, 'is', 'are')} planned in shadow mode, where ${sent} is sent`,
+    inShadow.length > 0 && `${countText(waiting, 'waits', 'wait')} in shadow mode, where ${sent} is sent`,
     failing > 0 && `${countText(failing, 'waits', 'wait')} after a failed attempt`,
     ...(['held', 'refused', 'pending'] as const).map(told),
   ].filter((part) => part !== false);

@@ -86,7 +86,7 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
       connections: [connectionState('okta', { proposedSince: NOW })],
     },
     [
-      'warning hold (safetyValve): Changes of 1 person are held: many people left at once.',
+      'warning hold (safetyValve): Changes of 1 person are held: the safety valve has stopped these departures.',
       'warning proposedRules: Other rules wait for an admin, because they would change more than 100 people; the rules in force stay so.',
     ],
   ],

@@ -7,6 +7,7 @@ const condition = (text: string, more: Partial<Condition> = {}): Condition => ({
   ...more,
 });
 const outage = condition('The travel API answers 503.', { kind: 'travelOutage', severity: 'failing' });
+const token = condition('A token of the connection okta ends on 2026-12-19.', { kind: 'tokenEnds' });
 const many = condition('Cost center unknown for 2,000 of 2,001 people.');
 
 test.each<[string, Partial<Parameters<typeof describeState>[0]>, string, string]>([
@@ -73,10 +74,19 @@ test.each<[string, Partial<Parameters<typeof describeState>[0]>, string, string]
     'The travel API answers 503.',
   ],
   [
-    'many warnings',
-    { conditions: [many, many, many, many] },
+    'many warnings, of which some have the same text',
+    { conditions: [token, token, many, condition('One more.'), condition('Another one.')] },
     'attention',
-    `All 2,001 people are in step with the travel service. ${many.text} ${many.text} 2 more conditions are open.`,
+    `All 2,001 people are in step with the travel service. ${token.text} ${many.text} 2 more conditions are open.`,
+  ],
+  [
+    'people of a pilot whose changes are on the way, beside those who are planned',
+    {
+      summaries: [summaryOf('okta', { states: { synced: 1, dirty: 9 } })],
+      connections: soundFacts.connections.map((one) => ({ ...one, mode: 'shadow', pilot: 'userType pr' })),
+    },
+    'attention',
+    '1 of 10 people is in step with the travel service; 9 wait in shadow mode, where the pilot alone is sent.',
   ],
 ])('%s is described in a sentence', (_name, facts, state, sentence) => {
   expect(describeState({ ...soundFacts, conditions: [], ...facts })).toEqual({ state, sentence });

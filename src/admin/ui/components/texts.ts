@@ -10,7 +10,7 @@ export function findingLabel(code: string): string {
 
 /** The codes whose words are not those of people. */
 const findingLabels: Partial<Record<string, string>> = {
-  safetyValve: 'many departures at once',
+  safetyValve: 'departure held',
   guarded: 'administers the travel service',
   neverProvisioned: 'deleted, but never sent',
   refusedByTravelApi: 'refused by the travel API',

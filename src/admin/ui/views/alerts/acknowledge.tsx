@@ -82,7 +82,9 @@ export function QuietKinds() {
         empty="Alerts tell every kind of condition."
       />
       {isAdmin && (
-        <DialogButton label="Keep a kind quiet…">{(close) => <QuietDialog onClose={close} />}</DialogButton>
+        <DialogButton label="Keep a kind quiet…" mt="sm">
+          {(close) => <QuietDialog onClose={close} />}
+        </DialogButton>
       )}
     </Section>
   );

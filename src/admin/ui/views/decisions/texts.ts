@@ -2,7 +2,7 @@ import type { HoldGroup, ListedHeldPerson } from '../../../../operations/holds/h
 
 /** The causes of holds as headings. */
 export const causeNames: Record<HoldGroup['cause'], string> = {
-  safetyValve: 'Many departures at once',
+  safetyValve: 'Departures',
   guarded: 'Administrators of the travel service',
   neverProvisioned: 'Deleted, but never sent',
 };

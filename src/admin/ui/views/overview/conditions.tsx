@@ -39,7 +39,7 @@ export function Conditions({ conditions, sentence }: Pick<Overview, 'conditions'
 
 type Condition = Overview['conditions'][number];
 
-/** A condition; without its text if the heading has told it. */
+/** A condition; without its text if the heading has told it, and it is no token, of which several may have one text. */
 function OpenCondition({ condition, isTold }: { condition: Condition; isTold: boolean }) {
   const { kind, severity, subject, since, text, next, path, command } = condition;
   const { symbol, color, label } = conditionMarks[severity];
@@ -51,7 +51,7 @@ function OpenCondition({ condition, isTold }: { condition: Condition; isTold: bo
       </ThemeIcon>
       <div style={{ flex: 1, minWidth: 0 }}>
         <Text>
-          {!isTold && `${withLocalTimes(text, Date.now())} `}
+          {(!isTold || isToken) && `${withLocalTimes(text, Date.now())} `}
           {isToken && `It is “${subject}”. `}
           {since !== undefined && !/ since \d{4}-/.test(text) && (
             <Dim>
