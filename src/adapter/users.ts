@@ -18,19 +18,15 @@ export function travelUsers(client: TravelClient): TravelUsers {
   const changeTraveler = travelerChanges(client);
   return {
     create: async (traveler, key, cause) => {
-      const { idempotencyHeader: header, archiving } = travelers;
+      const { idempotencyHeader: header, toResource } = travelers;
       const headers: Record<string, string> = header ? { [header]: key } : {};
-      const body = wrap(travelers.toResource(traveler, {}));
-      const deadline = client.deadline();
-      const request = { path, body, headers, change: traveler, deadline, cause, needsOwnError: true };
+      const body = wrap(toResource(traveler, {}));
+      const request = { path, body, headers, change: traveler, deadline: client.deadline(), cause };
       const created = await client.call(
-        { method: 'POST', operation: 'createTraveler', ...request },
+        { method: 'POST', operation: 'createTraveler', needsOwnError: true, ...request },
         readTraveler,
       );
-      if (created.kind !== 'ok' || !archiving || !traveler.archived)
-        return toCollectionAnswer(`POST ${path}`, created);
-      const archived = await changeTraveler(created.value.id, { archived: true }, { deadline, cause });
-      return archived.kind === 'ok' ? archived : { ...created, notArchived: archived };
+      return toCollectionAnswer(`POST ${path}`, created);
     },
     read: (id, cause) => call(id, { method: 'GET', operation: 'readTraveler', cause }, readTraveler),
     patch: (id, changes, cause) => changeTraveler(id, changes, { deadline: client.deadline(), cause }),

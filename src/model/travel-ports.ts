@@ -80,18 +80,15 @@ export interface TravelOutage {
 export type TravelAnswer<T> = { kind: 'ok'; value: T } | TravelFailure;
 
 /**
- * The answer to a create. `notArchived`: the traveler was created, and the request of its own that should have archived it failed. Its outcome
- * is not that of the create.
- */
-export type CreateAnswer = TravelFailure | { kind: 'ok'; value: TravelUser; notArchived?: TravelFailure };
-
-/**
  * Calls to the travel API about travelers. Each is tried once; retries are left to the reconciler. The log of exchanges
  * names the cause of a call.
  */
 export interface TravelUsers {
-  /** Creates a traveler. If the same call is repeated with the same key, a travel API that knows keys creates no second one. */
-  create(traveler: TravelerChange, key: string, cause?: CallCause): Promise<CreateAnswer>;
+  /**
+   * Creates a traveler, which may be active although the call says otherwise. If the same call is repeated with the same key, a travel API that
+   * knows keys creates no second one.
+   */
+  create(traveler: TravelerChange, key: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
   read(id: string, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;
   /** Changes the fields that the change names, and no others. */
   patch(id: string, change: TravelerChange, cause?: CallCause): Promise<TravelAnswer<TravelUser>>;

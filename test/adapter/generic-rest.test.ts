@@ -120,9 +120,8 @@ describe('the profile generic-rest', () => {
       expect(api.traveler(id)).toMatchObject({ ...ada, archived: false });
     }));
 
-  test('a new traveler that cannot be deactivated is answered as it is', () =>
+  test('a new traveler is active, whatever the create says', () =>
     withApi(async (api, users) => {
-      api.failCall = (call) => (isTo('/deactivate')(call) ? { answer: 500 } : undefined);
       const answer = await users.create({ ...ada, archived: true }, 'key-1');
       expect(answer).toMatchObject({ kind: 'ok', value: { ...ada, archived: false } });
       expect(api.travelers()).toHaveLength(2);

@@ -61,6 +61,20 @@ describe('a travel API that deactivates people by a request of its own', () => {
     }, valve));
 });
 
+test('a deactivation after the create that is carried out late does not end the access of a person who is active by then', () =>
+  withGenericRest(async (fixture, api) => {
+    const late: Failure = { answer: 'reset', carriedOut: 'onDemand' };
+    api.failCall = (call) => (isDeactivation(call) ? late : undefined);
+    const { id } = await fixture.bridge.users.create(remote, person('Ada', { active: false }));
+    api.failCall = () => undefined;
+    await fixture.patch(id, { active: true }, remote);
+    await fixture.reconcileAfter(5_000);
+    api.carryOutLate();
+    await pass(fixture, 2 * MINUTE_MS);
+    expect(api.traveler('ada@corp.example')).toMatchObject({ archived: false });
+    expect(await fixture.identity(id, remote)).toMatchObject({ state: 'synced', findings: [] });
+  }));
+
 test('an edit by hand stays when the read before a PUT fails: nothing was sent', () =>
   withGenericRest(async (fixture, api) => {
     const { id } = await fixture.bridge.users.create(remote, person('Ada'));

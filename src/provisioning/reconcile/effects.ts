@@ -9,7 +9,7 @@ import type {
   ReferenceRow,
 } from '../../model/store-ports.ts';
 import type { Lookups } from '../../model/translation.ts';
-import type { CreateAnswer, TravelAnswer, TravelFailure } from '../../model/travel-ports.ts';
+import type { TravelAnswer, TravelFailure } from '../../model/travel-ports.ts';
 import type { TravelerChange, TravelUser } from '../../model/traveler.ts';
 import type { RulesSnapshot } from '../rules/rules-snapshot.ts';
 import type { FoundReferences } from './wanted/manager-chains.ts';
@@ -43,7 +43,7 @@ export interface Effects {
   findTravelers(emails: string[]): TravelAnswer<TravelUser[]>;
   readTraveler(id: string): TravelAnswer<TravelUser>;
   /** The key is equal if the same create is repeated. A profile whose travel API knows such keys sends it, and the others do not. */
-  createTraveler(traveler: TravelerChange, key: string): CreateAnswer;
+  createTraveler(traveler: TravelerChange, key: string): TravelAnswer<TravelUser>;
   /** Sends the change. It commits nothing: `announce` does so before. */
   patchTraveler(id: string, change: TravelerChange): TravelAnswer<TravelUser>;
   removeTraveler(id: string): TravelAnswer<unknown>;

@@ -2,7 +2,8 @@ import { addressKey, isParkingAddress } from '../../../model/addresses.ts';
 import { findings } from '../../../model/findings.ts';
 import { type Identity, isInactive } from '../../../model/identity.ts';
 import type { AppliedFields, Finding, Plan } from '../../../model/translation.ts';
-import { type CreateAnswer, refusalReason, type TravelFailure } from '../../../model/travel-ports.ts';
+import { refusalReason, type TravelFailure } from '../../../model/travel-ports.ts';
+import type { TravelUser } from '../../../model/traveler.ts';
 import { beforeCall } from '../../../translator/plan/field-records.ts';
 import { emptyPlan, findInvalidFields, makePlan } from '../../../translator/plan/plan.ts';
 import { toNewTraveler } from '../../../translator/plan/traveler-change.ts';
@@ -146,7 +147,7 @@ function* sendCreate(
     return yield* createTraveler(context, withTakenEmail(draft, email), nextRound(tried, email));
   if (announcement === 'lost') return endInFailure(draft, leaseLostFailure);
   const answer = yield* perform('createTraveler', toNewTraveler(plan), key);
-  if (answer.kind === 'ok') return yield* continueCreated(context, sent, plan, answer);
+  if (answer.kind === 'ok') return yield* continueCreated(context, sent, plan, answer.value);
   if (isOutcomeUnknown(answer)) return endInFailure(open, answer);
   return yield* handleCreateFailure(context, draft, { ...tried, plan, failure: answer });
 }
@@ -165,18 +166,18 @@ function planOfCreate(applied: AppliedFields): Plan {
   return { ...emptyPlan, set: Object.fromEntries(set) };
 }
 
-/** Links the new traveler. If the request failed that should have archived it, the attempt ends, and the next one sends it again. */
+/** Links the new traveler. If the travel API creates active travelers only, that of an inactive user is archived by the next call. */
 function* continueCreated(
   context: ReconcileContext,
   sent: OutcomeDraft,
   plan: Plan,
-  { value: answer, notArchived }: Extract<CreateAnswer, { kind: 'ok' }>,
+  answer: TravelUser,
 ): Program<ReconcileResult | TravelerGone> {
   const linked = withLinkedTraveler(sent, answer, sent.applied);
-  if (!notArchived)
-    return yield* updateTraveler(context, withAnswer(context, linked, { plan, answer }), { isFresh: true });
-  const { archived: _, ...set } = plan.set;
-  return endInFailure(withAnswer(context, linked, { plan: { ...plan, set }, answer }), notArchived);
+  const { archived, ...others } = plan.set;
+  const answered = archived?.value === answer.archived ? plan : { ...plan, set: others };
+  const draft = withAnswer(context, linked, { plan: answered, answer });
+  return yield* updateTraveler(context, draft, { isFresh: true });
 }
 
 /**

@@ -45,7 +45,7 @@ export function* withGuardsApplied(
   const isLeaving = isArchiveWanted(guarded.fields) && observed?.archived === false;
   if (!isLeaving) return guarded;
   if (isKeptActive(context.identity)) return withDepartureDiscarded(context, guarded);
-  if (yield* admitDeparture(context)) return guarded;
+  if (yield* admitDeparture(context, guarded.draft)) return guarded;
   return {
     draft: withHold(context, withFinding(guarded.draft, heldDeparture(context)), 'safetyValve'),
     fields: { ...guarded.fields, archived: { kind: 'kept' } },
@@ -68,12 +68,15 @@ function withDepartureDiscarded(
  * passes if an admin has approved it, and is held if only a restored backup states it. Once held, it stays held until an admin decides or the IdP writes again, even if
  * fewer people have left since.
  */
-export function* admitDeparture({ connection, identity }: ReconcileContext): Program<boolean> {
+export function* admitDeparture(
+  { connection, identity }: ReconcileContext,
+  { applied }: Pick<OutcomeDraft, 'applied'>,
+): Program<boolean> {
   if (departureCauses.some((cause) => isApproved(identity, cause))) return true;
   if (isAccessFromBackup(identity)) return false;
-  // The departure was sent before, and not carried out: the travel API has accepted it without effect, or has created an inactive person
-  // and then failed to archive it.
-  const { archived } = identity.applied;
+  // The departure was sent before, and not carried out: the travel API has accepted it without effect, or has created an inactive person as
+  // an active one, also in this attempt.
+  const { archived } = identity.travelId === undefined ? applied : identity.applied;
   if (archived?.sent === true && archived.seen !== true) return true;
   if (wasHeldFor(identity, 'safetyValve') || identity.origin.statedDeparture?.isRepeated) return false;
   const valve = connection.policies.safetyValve;
@@ -91,7 +94,7 @@ export function* holdDeparture(
   const { observed, applied } = draft;
   if (observed && isGuarded(observed, applied) && !isApproved(context.identity, 'guarded'))
     return endInState(withHold(context, withFinding(draft, findings.guardedLeaver()), 'guarded'), 'held');
-  if (yield* admitDeparture(context)) return undefined;
+  if (yield* admitDeparture(context, draft)) return undefined;
   const noted = withFinding(draft, heldDeparture(context));
   return endInState(withHold(context, noted, 'safetyValve'), 'held');
 }
