@@ -289,21 +289,29 @@ test('the second of two users with one address gets the userName as address, wit
     expect((await fixture.identity(eve.id)).state).toBe('synced');
   }));
 
-test('a returned leaver whose two addresses are taken keeps the parking address, without a call for nothing', () =>
-  withFixture(async (fixture) => {
-    const { bridge, travel, patch, reconcileAfter, importTravelers } = fixture;
-    const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
-    await patch(id, { active: false });
-    await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
-    await reconcileAfter(1_000);
-    travel.addTraveler({ email: 'ada@login.example' });
-    await patch(id, { active: true });
-    await reconcileAfter(1_000);
-    expect((await fixture.traveler(id))?.email).toMatch(/^parked-/);
-    travel.calls.length = 0;
-    await importTravelers();
-    expect(travel.writes()).toEqual([]);
-  }));
+test.each(['a user', 'an unknown traveler'])(
+  'a returned leaver whose two addresses are taken by %s and an unknown traveler keeps the parking address, without a call for nothing',
+  (holder) =>
+    withFixture(async (fixture) => {
+      const { bridge, travel, patch, reconcileAfter, importTravelers } = fixture;
+      const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
+      await patch(id, { active: false });
+      const eve = await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
+      await reconcileAfter(1_000);
+      if (holder !== 'a user') {
+        await patch(eve.id, emailsOf(addressOf('Eve')));
+        travel.addTraveler({ email: addressOf('Ada') });
+      }
+      travel.addTraveler({ email: 'ada@login.example' });
+      await patch(id, { active: true });
+      expect((await fixture.traveler(id))?.email).toMatch(/^parked-/);
+      expect(await fixture.identity(id)).toMatchObject({ state: 'synced', waitingFor: addressOf('Ada') });
+      await reconcileAfter(1_000);
+      travel.calls.length = 0;
+      await importTravelers();
+      expect(travel.writes()).toEqual([]);
+    }),
+);
 
 test('a returned leaver with a parking address gets the userName as address as soon as it is free', () =>
   withFixture(async ({ bridge, traveler, patch, reconcileAfter }) => {
@@ -317,6 +325,24 @@ test('a returned leaver with a parking address gets the userName as address as s
     await patch(bob.id, emailsOf(addressOf('Bob')));
     await reconcileAfter(0);
     expect((await traveler(id))?.email).toBe('ada@login.example');
+  }));
+
+test('a returned leaver with a parking address, whose address an unknown traveler has, gets the userName as address', () =>
+  withFixture(async ({ bridge, travel, traveler, findings, patch, reconcileAfter, importTravelers }) => {
+    const { id } = await bridge.users.create(users, { ...withLogin('Ada'), ...emailsOf(addressOf('Ada')) });
+    await patch(id, { active: false });
+    const eve = await bridge.users.create(users, person('Eve', emailsOf(addressOf('Ada'))));
+    await reconcileAfter(1_000);
+    await patch(eve.id, emailsOf(addressOf('Eve')));
+    const stranger = travel.addTraveler({ email: addressOf('Ada') });
+    await patch(id, { active: true });
+    expect((await traveler(id))?.email).toBe('ada@login.example');
+    expect(await findings(id)).toEqual(['email: emailTaken']);
+    travel.travelers.delete(stranger.id);
+    travel.addTraveler({ email: addressOf('Bob') });
+    await importTravelers();
+    await patch(id, { title: 'Engineer' });
+    expect((await traveler(id))?.email).toBe(addressOf('Ada'));
   }));
 
 test('a traveler with a parking address does not take its userName from a user who waits for that address', () =>

@@ -70,15 +70,15 @@ export function withEmailReplaced(
   return { ...fields, email: field };
 }
 
-/** An address, and the identity whose traveler has it at present. */
+/** An address, and the identity whose traveler has it at present; undefined if the store knows of none. */
 interface HeldEmail {
   email: string;
-  holder: Identity;
+  holder: Identity | undefined;
   /** True if the travel API has refused the userName of this identity, because another traveler has it as its address. */
   isUserNameTaken?: true;
 }
 
-/** Replaces an address that another identity's traveler has by one that the traveler may have while it waits. */
+/** Replaces an address that another traveler has by one that the traveler may have while it waits. */
 export function* withoutHeldEmail(
   context: ReconcileContext,
   { draft, fields }: SendableFields,
@@ -128,6 +128,7 @@ export function* withEmailWaitForHolder(
   draft: OutcomeDraft,
   { email, holder }: HeldEmail,
 ): Program<OutcomeDraft> {
+  if (!holder) return withEmailWait(draft, email);
   const { connection, identity } = context;
   const isNew = identity.waitingFor !== addressKey(email);
   const isAsked = isInactive(holder)

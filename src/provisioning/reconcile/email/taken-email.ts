@@ -1,4 +1,4 @@
-import { addressKey, isParkingAddress } from '../../../model/addresses.ts';
+import { addressKey } from '../../../model/addresses.ts';
 import { findings } from '../../../model/findings.ts';
 import {
   endInFailure,
@@ -8,7 +8,7 @@ import {
 } from '../context.ts';
 import { type Program, perform } from '../effects.ts';
 import { findEmailHolder, withEmailWait } from './addresses.ts';
-import { findIdentityAmong, withEmailReplaced, withoutHeldEmail } from './conflicts.ts';
+import { findIdentityAmong, withoutHeldEmail } from './conflicts.ts';
 
 /** An address that the travel API has refused as taken, and whether it was sent a second time. */
 interface RefusedEmail {
@@ -31,28 +31,22 @@ export function* withoutTakenEmail(
   if (holders.kind !== 'ok') return endInFailure(withEmailWait(draft, email), holders);
   const isFree = holders.value.length === 0;
   if (isFree && !isSentAgain) return 'free';
-  const awaitedHolder = awaited === undefined ? undefined : yield* findEmailHolder(context, awaited);
-  if (awaited !== undefined && awaitedHolder)
-    return yield* withoutHeldEmail(
-      context,
-      { draft, fields },
-      { email: awaited, holder: awaitedHolder, isUserNameTaken: true },
-    );
+  if (awaited !== undefined) {
+    const held = {
+      email: awaited,
+      holder: yield* findEmailHolder(context, awaited),
+      isUserNameTaken: true,
+    } as const;
+    return yield* withoutHeldEmail(context, { draft, fields }, held);
+  }
   const holder = yield* findIdentityAmong(context, holders.value);
-  if (holder) return yield* withoutHeldEmail(context, { draft, fields }, { email, holder });
-  const finding = isFree ? findings.unfindableEmail(email) : findings.emailTaken(email);
-  return {
-    draft: withEmailWait(draft, email, finding),
-    fields: withEmailReplaced(fields, undefined, email),
-  };
+  const told = isFree ? withEmailWait(draft, email, findings.unfindableEmail(email)) : draft;
+  return yield* withoutHeldEmail(context, { draft: told, fields }, { email, holder });
 }
 
-/**
- * Returns the wanted address, if the refused one is the userName that the traveler was to have while it waits. A traveler with a parking address
- * has what it needs for that.
- */
+/** Returns the wanted address, if the refused one is the userName that the traveler was to have while it waits. */
 function awaitedInPlaceOf(
-  { connection, translation: { fields, fallbackEmail } }: ReconcileContext,
+  { translation: { fields, fallbackEmail } }: ReconcileContext,
   { draft }: SendableFields,
   email: string,
 ): string | undefined {
@@ -60,7 +54,6 @@ function awaitedInPlaceOf(
   if (wanted?.kind !== 'value' || typeof wanted.value !== 'string' || fallbackEmail === undefined)
     return undefined;
   const isUserName = addressKey(email) === addressKey(fallbackEmail);
-  const isParked = draft.observed !== undefined && isParkingAddress(connection, draft.observed.email);
   const isAwaited = draft.waitingFor === addressKey(wanted.value) && draft.waitingFor !== addressKey(email);
-  return isUserName && isAwaited && !isParked ? wanted.value : undefined;
+  return isUserName && isAwaited ? wanted.value : undefined;
 }

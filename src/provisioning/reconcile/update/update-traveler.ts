@@ -142,8 +142,8 @@ function withoutParkingAddress(
 }
 
 /**
- * Sets the email to `kept` while the travel API finds another traveler with the awaited address. The store may not know
- * that traveler, or not its current address if a process died.
+ * Replaces the awaited address while the travel API finds another traveler with it. The store may not know that traveler, or not its current
+ * address if a process died.
  */
 function* withoutUnknownHoldersEmail(
   context: ReconcileContext,
@@ -154,16 +154,14 @@ function* withoutUnknownHoldersEmail(
   const isWaiting = wanted !== undefined && context.identity.waitingFor === addressKey(wanted);
   if (!isWaiting || addressKey(draft.observed?.email ?? '') === addressKey(wanted)) return { draft, fields };
   const holders = yield* perform('findTravelers', [wanted]);
-  const waiting = {
-    draft: withEmailWait(draft, wanted),
-    fields: { ...fields, email: { kind: 'kept' } },
-  } as const;
   // A failed search must not delay a deactivation.
-  if (holders.kind !== 'ok') return isDeactivation(context, fields) ? waiting : endInFailure(draft, holders);
+  if (holders.kind !== 'ok')
+    return isDeactivation(context, fields)
+      ? { draft: withEmailWait(draft, wanted), fields: { ...fields, email: { kind: 'kept' } } }
+      : endInFailure(draft, holders);
   if (holders.value.every(({ id }) => id === draft.travelId)) return { draft, fields };
   const holder = yield* findIdentityAmong(context, holders.value);
-  if (holder) return yield* withoutHeldEmail(context, { draft, fields }, { email: wanted, holder });
-  return waiting;
+  return yield* withoutHeldEmail(context, { draft, fields }, { email: wanted, holder });
 }
 
 function isDeactivation({ identity }: ReconcileContext, { archived }: WantedFields): boolean {
