@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createProgram } from '../src/cli/cli.ts';
+import { createProgram, defineCommand } from '../src/cli/cli.ts';
 import { code, wrap, writeOrCheck } from './markdown.mjs';
 
 const page = 'docs/command-line.md';
@@ -11,6 +11,7 @@ const section = /(<!-- commands -->\n)[\s\S]*?(<!-- end of commands -->)/;
 
 const shell = { environment: {}, home: root, isTerminal: false, print: () => {}, printError: () => {} };
 const program = createProgram(shell, () => async () => {});
+for (const command of program.commands) await defineCommand(program, command);
 
 const present = readFileSync(join(root, page), 'utf8');
 if (!section.test(present)) throw new Error(`${page} has no place for the commands.`);

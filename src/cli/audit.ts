@@ -8,11 +8,8 @@ import { addLimitOption, addListFlags, type ListFlags, printList, rowLimit } fro
 const { query } = auditOperations.listAuditEntries;
 const list = [auditOperations, 'listAuditEntries', 'entries'] as const;
 
-/** Adds the command `audit`. */
-export function addAuditCommand(program: CliCommand): void {
-  const command = program
-    .command('audit')
-    .description('list the changes that admins, tokens and commands have made, newest first');
+/** Defines the command `audit`. */
+export function defineAuditCommand(command: CliCommand): void {
   const options = {
     since: { description: 'e.g. 15m, 2h, 7d, or 2026-11-20T08:00:00Z' },
     actor: { flags: '--actor <name>', description: 'only of those whose name contains this, without case' },

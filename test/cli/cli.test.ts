@@ -68,6 +68,12 @@ describe('wrong use exits with 2 and a message', () => {
   });
 });
 
+it.each([['explain'], ['holds', 'list']])('help %s %s is the help of the command', async (...words) => {
+  const { out } = await runCommandLine(['help', ...words]);
+  expect(out).toMatch(new RegExp(`^Usage: npx jetbridge ${words.join(' ')} \\[options\\]`));
+  expect(await runCommandLine([...words, '--help'])).toEqual({ code: 0, out, err: '' });
+});
+
 it('--help names every command', async () => {
   const ran = await runCommandLine(['--help']);
   expect(ran).toMatchObject({ code: 0, err: '' });

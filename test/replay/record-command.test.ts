@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliCommand } from '../../src/cli/command.ts';
-import { addRecordCommand, type RecordFlags, record } from '../../src/cli/traffic/record.ts';
+import { defineRecordCommand, type RecordFlags, record } from '../../src/cli/traffic/record.ts';
 import type { ExchangeSource, RecordedExchange } from '../../src/replay/exchanges.ts';
 import { readScenarios } from '../../src/replay/scenario.ts';
 import { createDatabaseIn } from '../fixtures/data-folder.ts';
@@ -49,7 +49,7 @@ describe('jetbridge record', () => {
     const program = new CliCommand('npx jetbridge', shell, (work) => async (...values) => {
       code = await work(...values);
     });
-    addRecordCommand(program.exitOverride(), () => listSource(log));
+    defineRecordCommand(program.exitOverride().command('record'), () => listSource(log));
     await program.parseAsync(['record', ...args], { from: 'user' });
     return { code, shell };
   }

@@ -23,11 +23,8 @@ import {
 import { printResult, printRows } from '../terminal/printers.ts';
 import { addPilotCommand } from './pilot.ts';
 
-/** Adds the commands `connections list`, `connections mode`, `connections pilot` and `connections forget`. */
-export function addConnectionCommands(program: CliCommand): void {
-  const connections = program
-    .command('connections')
-    .description('the connections in the database, whether or not the settings have them');
+/** Defines the commands `connections list`, `connections mode`, `connections pilot` and `connections forget`. */
+export function defineConnectionCommands(connections: CliCommand): void {
   connections
     .command('list')
     .description(
@@ -145,13 +142,9 @@ async function forgetConnection(shell: Shell, operator: Operator, { id, flags }:
   printResult(shell, flags, { connection: id, forgotten: true }, () => 'forgotten');
 }
 
-/** Adds the command `restored`. */
-export function addRestoredCommand(program: CliCommand): void {
-  program
-    .command('restored')
-    .description(
-      'tell that the database was restored from a backup: the travelers stay as they are until the identity provider states people again',
-    )
+/** Defines the command `restored`. */
+export function defineRestoredCommand(command: CliCommand): void {
+  command
     .option('--json', 'one JSON object')
     .examples('restored')
     .runs((shell, flags: JsonFlag) =>
@@ -170,13 +163,9 @@ const restoredText = [
   '3. Have the stored values sent where they are right: npx jetbridge people send-again PERSON',
 ].join('\n');
 
-/** Adds the command `import`. */
-export function addImportCommand(program: CliCommand): void {
-  program
-    .command('import')
-    .description(
-      'read all travelers now, as the server does at its start and every hour; the server must not be running on the same data',
-    )
+/** Defines the command `import`. */
+export function defineImportCommand(command: CliCommand): void {
+  command
     .option('--accept-missing', 'treat missing travelers as deleted, however many they are')
     .option('--json', 'one JSON object for each connection that could be read')
     .examples('import', 'import --accept-missing')

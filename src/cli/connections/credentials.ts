@@ -18,17 +18,10 @@ import {
 const { createToken, createOAuthClient } = credentialOperations;
 const KEEP_TEXT = 'Keep it: it is shown only now.';
 
-/** Adds the commands `tokens`, `oauth-clients` and `api-keys`. */
-export function addCredentialCommands(program: CliCommand): void {
-  addTokenCommands(program);
-  addKeyCommands(program);
-  addClientCommands(program);
-}
-
 type Token = OperationOutput<typeof credentialOperations.listTokens>['tokens'][number];
 
-function addTokenCommands(program: CliCommand): void {
-  const tokens = program.command('tokens').description('the bearer tokens of identity providers');
+/** Defines the commands `tokens create`, `list` and `revoke`. */
+export function defineTokenCommands(tokens: CliCommand): void {
   const create = tokens
     .command('create')
     .description('create a token and print it once; it is valid at once')
@@ -65,8 +58,8 @@ interface KeyOptions extends JsonFlag {
   readOnly?: boolean;
 }
 
-function addKeyCommands(program: CliCommand): void {
-  const keys = program.command('api-keys').description('the API keys of the embedded travel service');
+/** Defines the commands `api-keys create`, `list` and `revoke`. */
+export function defineKeyCommands(keys: CliCommand): void {
   keys
     .command('create')
     .description('create a key that acts on behalf of an admin, and print it once')
@@ -93,8 +86,8 @@ function addKeyCommands(program: CliCommand): void {
 type Client = OperationOutput<typeof credentialOperations.listOAuthClients>['clients'][number];
 type ClientFlags = JsonFlag & z.input<typeof createOAuthClient.body> & { jwksFile?: string };
 
-function addClientCommands(program: CliCommand): void {
-  const clients = program.command('oauth-clients').description('the clients that get tokens at /oauth/token');
+/** Defines the commands `oauth-clients create`, `list` and `revoke`. */
+export function defineClientCommands(clients: CliCommand): void {
   addCreateClient(clients);
   const columns = {
     ...names,

@@ -13,11 +13,8 @@ import { addChangeFlags, type ChangeFlags, confirmChange } from '../terminal/con
 import { countText, escapeLine, formatMinute, printJson, type Shell } from '../terminal/output.ts';
 import { printList, printResult, printRows } from '../terminal/printers.ts';
 
-/** Adds the commands `shadow report` and `shadow go-live`. */
-export function addShadowCommands(program: CliCommand): void {
-  const shadow = program
-    .command('shadow')
-    .description('connections in shadow mode: what they would do, and how they go live');
+/** Defines the commands `shadow report` and `shadow go-live`. */
+export function defineShadowCommands(shadow: CliCommand): void {
   refuseUnknownCommands(shadow);
   shadow
     .command('report')

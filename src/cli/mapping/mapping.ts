@@ -25,11 +25,8 @@ interface MappingFlags {
   json?: true;
 }
 
-/** Adds the commands `mapping show`, `check`, `preview`, `history`, `apply`, `proposed` and `restore`. */
-export function addMappingCommands(program: CliCommand): void {
-  const mapping = program
-    .command('mapping')
-    .description('the mapping in force: show it, change it, restore an earlier one');
+/** Defines the commands `mapping show`, `check`, `preview`, `history`, `apply`, `proposed` and `restore`. */
+export function defineMappingCommands(mapping: CliCommand): void {
   const add = (name: string) =>
     mapping.command(name).option('--connection <id>', 'the connection; needed only if there are several');
   addShowCommand(add('show'));

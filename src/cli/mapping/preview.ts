@@ -24,13 +24,9 @@ interface PreviewFlags {
   json?: true;
 }
 
-/** Adds the command `preview`. */
-export function addPreviewCommand(program: CliCommand): void {
-  program
-    .command('preview')
-    .description(
-      'show how a SCIM user is mapped, rule by rule, or what a mapping would change for all people; nothing is written or sent',
-    )
+/** Defines the command `preview`. */
+export function definePreviewCommand(command: CliCommand): void {
+  command
     .option('--input <file>', 'a SCIM user as JSON, or a ListResponse with users')
     .option('--people', 'preview the stored people')
     .option('--mapping <file>', "a mapping file; default: the connection's own")

@@ -7,11 +7,9 @@ import { escapeLine } from '../terminal/output.ts';
 import { factLines, printResult } from '../terminal/printers.ts';
 import { findPerson } from './find-person.ts';
 
-/** Adds the command `erase`. */
-export function addEraseCommand(program: CliCommand): void {
-  const command = program
-    .command('erase')
-    .description('count what an erasure of a person who has left removes, and erase after a confirmation')
+/** Defines the command `erase`. */
+export function defineEraseCommand(command: CliCommand): void {
+  command
     .argument('<user>', 'the userName, email address, SCIM id or travel user id')
     .option('--connection <id>', 'the connection of the person, if several people have that name');
   addChangeFlags(command)

@@ -22,13 +22,9 @@ interface ExplainFlags {
   json?: true;
 }
 
-/** Adds the command `explain`. */
-export function addExplainCommand(program: CliCommand): void {
-  program
-    .command('explain')
-    .description(
-      'explain a person: the state and why, findings with remedies, and each field from the IdP to the traveler',
-    )
+/** Defines the command `explain`. */
+export function defineExplainCommand(command: CliCommand): void {
+  command
     .argument('<person>', 'the userName, email address, SCIM id or travel user id')
     .option('--connection <id>', 'the connection of the person, if several people have that name')
     .option('--json', 'one JSON object')

@@ -33,9 +33,8 @@ const { result: listed } = holdOperations.listHolds;
 type Filter = z.input<typeof query>;
 type Group = OperationOutput<typeof holdOperations.listHolds>['groups'][number];
 
-/** Adds the commands `holds list`, `holds show`, `holds approve` and `holds discard`. */
-export function addHoldCommands(program: CliCommand): void {
-  const holds = program.command('holds').description('changes that wait for the decision of an admin');
+/** Defines the commands `holds list`, `holds show`, `holds approve` and `holds discard`. */
+export function defineHoldCommands(holds: CliCommand): void {
   addListCommand(holds);
   addShowCommand(holds);
   addDecisionCommand(holds, { name: 'approve', answer: 'approved', text: 'carry out held changes' });

@@ -38,9 +38,8 @@ const { query: listQuery } = peopleOperations.listPeople;
 const { query: findingQuery } = peopleOperations.downloadFindingValues;
 const { body: filters } = peopleOperations.reconcilePeople;
 
-/** Adds the commands `people list`, which is the default, `people unsent`, `people duplicates`, `people findings`, `people update`, `people send-again` and `people join`. */
-export function addPeopleCommand(program: CliCommand): void {
-  const people = program.command('people').description('the people of all connections');
+/** Defines the commands `people list`, which is the default, `people unsent`, `people duplicates`, `people findings`, `people update`, `people send-again` and `people join`. */
+export function definePeopleCommand(people: CliCommand): void {
   refuseUnknownCommands(people);
   addListCommand(people);
   addReportCommands(people);

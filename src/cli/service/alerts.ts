@@ -12,11 +12,8 @@ import { choiceParser, parseDuration } from '../terminal/arguments.ts';
 import { escapeLine, formatMinute, printJson, type Shell } from '../terminal/output.ts';
 import { printResult } from '../terminal/printers.ts';
 
-/** Adds the commands `alerts list`, `alerts acknowledge`, `alerts quiet` and `alerts test`. */
-export function addAlertCommands(program: CliCommand): void {
-  const alerts = program
-    .command('alerts')
-    .description('what needs attention, which of it alerts tell, and the channels of alerts');
+/** Defines the commands `alerts list`, `alerts acknowledge`, `alerts quiet` and `alerts test`. */
+export function defineAlertCommands(alerts: CliCommand): void {
   alerts
     .command('list')
     .description('list what needs attention now, and what is acknowledged or kept quiet')

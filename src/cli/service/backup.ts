@@ -10,11 +10,9 @@ import { withDatabase } from '../database.ts';
 import { countText, formatMinute, type Shell } from '../terminal/output.ts';
 import { printResult } from '../terminal/printers.ts';
 
-/** Adds the command `backup`. */
-export function addBackupCommand(program: CliCommand): void {
-  program
-    .command('backup')
-    .description('write the whole database to a file, as it is at one moment; servers go on working')
+/** Defines the command `backup`. */
+export function defineBackupCommand(command: CliCommand): void {
+  command
     .argument('<file>', 'the new file; it has personal data and hashes of secrets')
     .option('--json', 'one JSON object')
     .examples('backup jetbridge-2026-11-29.backup')
@@ -27,11 +25,9 @@ export function addBackupCommand(program: CliCommand): void {
     );
 }
 
-/** Adds the command `restore`. */
-export function addRestoreCommand(program: CliCommand): void {
-  program
-    .command('restore')
-    .description('fill an empty data folder or database with a backup; no server may be running on it')
+/** Defines the command `restore`. */
+export function defineRestoreCommand(command: CliCommand): void {
+  command
     .argument('<file>', 'the file that the command backup has written')
     .option('--json', 'one JSON object')
     .examples('restore jetbridge-2026-11-29.backup')

@@ -6,13 +6,9 @@ import type { CliCommand } from '../command.ts';
 import { readAllSettings } from '../database.ts';
 import { countText, printJson, type Shell, toIsoTime, travelFailureText } from '../terminal/output.ts';
 
-/** Adds the command `check`. */
-export function addCheckCommand(program: CliCommand): void {
-  program
-    .command('check')
-    .description(
-      'check settings, mappings and credentials, look up every name of a mapping in the travel service, and print the settings and every fault',
-    )
+/** Defines the command `check`. */
+export function defineCheckCommand(command: CliCommand): void {
+  command
     .option('--offline', 'leave out what needs a travel API, the database or the OpenID provider')
     .option('--json', 'one JSON object')
     .examples('check', 'check --offline')

@@ -14,16 +14,9 @@ import type { Service } from '../../server/start.ts';
 import type { CliCommand } from '../command.ts';
 import { escapeLine, type Shell, shrinkWidths } from '../terminal/output.ts';
 
-/** Adds the command `demo`. */
-export function addDemoCommand(program: CliCommand): void {
-  program
-    .command('demo')
-    .description(
-      'play a recorded day of Okta and of Entra ID on a throw-away database, print what has become of the people, and serve it until Ctrl-C',
-    )
-    .option('--once', 'end after the table')
-    .examples('demo', 'demo --once')
-    .runs(demo);
+/** Defines the command `demo`. */
+export function defineDemoCommand(command: CliCommand): void {
+  command.option('--once', 'end after the table').examples('demo', 'demo --once').runs(demo);
 }
 
 /** The recorded days, in the folder `demo`. */

@@ -3,16 +3,9 @@ import { readSettings } from '../../config/settings.ts';
 import type { CliCommand } from '../command.ts';
 import { type Color, escapeLine, printJson, type Shell } from '../terminal/output.ts';
 
-/** Adds the command `doctor`. */
-export function addDoctorCommand(program: CliCommand): void {
-  program
-    .command('doctor')
-    .description(
-      'try the database, travel APIs, credentials, tokens and mappings with real people, and say what to do about each fault; works while the server runs',
-    )
-    .option('--json', 'one JSON object for each check')
-    .examples('doctor', 'doctor --json')
-    .runs(doctor);
+/** Defines the command `doctor`. */
+export function defineDoctorCommand(command: CliCommand): void {
+  command.option('--json', 'one JSON object for each check').examples('doctor', 'doctor --json').runs(doctor);
 }
 
 /** Prints one line for each check. Returns 1 if there is a fault. Works while a server runs. */

@@ -6,13 +6,9 @@ import type { CliCommand } from '../command.ts';
 import type { Shell } from '../terminal/output.ts';
 import { bannerText } from './banner.ts';
 
-/** Adds the command `serve`. */
-export function addServeCommand(program: CliCommand): void {
-  program
-    .command('serve')
-    .description('serve everything on one port; on SIGTERM, finish running requests and exit')
-    .examples('serve')
-    .runs(serve);
+/** Defines the command `serve`. */
+export function defineServeCommand(command: CliCommand): void {
+  command.examples('serve').runs(serve);
 }
 
 /** Serves until SIGTERM or SIGINT, then stops gracefully and returns 0. */

@@ -22,13 +22,9 @@ import { formatTable, printJson, type Shell, startProgress } from '../terminal/o
 /** The maximum number of trips per person: more do not fit into the thirteen months. */
 const TRIPS_EACH = 100;
 
-/** Adds the command `sample-data`. */
-export function addSampleDataCommand(program: CliCommand): void {
-  program
-    .command('sample-data')
-    .description(
-      'create a company with people, trips and invoices in the embedded travel service, and print which records to look at first',
-    )
+/** Defines the command `sample-data`. */
+export function defineSampleDataCommand(command: CliCommand): void {
+  command
     .option('--users <number>', 'the number of people', wholeNumber(1, 1_000_000), SAMPLE_COMPANY.users)
     .option(
       '--trips <number>',
@@ -173,13 +169,9 @@ function localUrl({ tls, host, port }: Settings): string {
   return `${tls ? 'https' : 'http'}://${name}:${port}`;
 }
 
-/** Adds the command `openapi`. */
-export function addOpenapiCommand(program: CliCommand): void {
-  program
-    .command('openapi')
-    .description('print the contract of the embedded travel service as OpenAPI 3.1')
-    .examples('openapi > travel-openapi.json')
-    .runs(printOpenapi);
+/** Defines the command `openapi`. */
+export function defineOpenapiCommand(command: CliCommand): void {
+  command.examples('openapi > travel-openapi.json').runs(printOpenapi);
 }
 
 /** Prints the OpenAPI document of the travel service, for client generators and validators. */

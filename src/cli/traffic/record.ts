@@ -32,14 +32,12 @@ export interface RecordFlags {
   json?: true;
 }
 
-/** Adds the command `record`, which reads the log of exchanges of a database. */
-export function addRecordCommand(
-  program: CliCommand,
+/** Defines the command `record`, which reads the log of exchanges of a database. */
+export function defineRecordCommand(
+  command: CliCommand,
   openSource: (database: Database) => ExchangeSource = exchangeReader,
 ): void {
-  program
-    .command('record')
-    .description("write a connection's SCIM requests as scenario files for replay, with invented people")
+  command
     .option('--connection <id>', 'the connection', 'default')
     .requiredOption('--out <folder>', 'the folder of the files; it is created if it is missing', parseFolder)
     .option('--since <time>', 'record the past from the log, e.g. 1h, 2d, 2026-11-20T08:00:00Z', parseTime)

@@ -25,11 +25,9 @@ export interface ReplayFlags {
   json?: true;
 }
 
-/** Adds the command `replay`. */
-export function addReplayCommand(program: CliCommand): void {
-  program
-    .command('replay')
-    .description('play recorded exchanges against a running service; exit code 1 on a mismatch')
+/** Defines the command `replay`. */
+export function defineReplayCommand(command: CliCommand): void {
+  command
     .argument('<path>', 'a scenario file, or a folder with scenario files')
     .requiredOption('--url <url>', 'the SCIM base URL, e.g. http://127.0.0.1:8080/scim/v2', parseBaseUrl)
     .requiredOption('--token <token>', 'a bearer token of that service')

@@ -22,13 +22,8 @@ import {
 const { query } = trafficOperations.listExchanges;
 const list = [trafficOperations, 'listExchanges', 'exchanges'] as const;
 
-/** Adds the commands `requests list`, which is the default, and `requests show`. */
-export function addRequestsCommands(program: CliCommand): void {
-  const requests = program
-    .command('requests')
-    .description(
-      'the requests of identity providers, the calls to travel APIs, and the requests to the embedded one',
-    );
+/** Defines the commands `requests list`, which is the default, and `requests show`. */
+export function defineRequestsCommands(requests: CliCommand): void {
   refuseUnknownCommands(requests);
   addListCommand(requests);
   addShowCommand(requests);

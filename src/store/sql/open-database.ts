@@ -1,6 +1,5 @@
 import type { Database } from './database.ts';
 import { NoDatabase } from './migrate.ts';
-import { openPostgres } from './postgres.ts';
 import { displayUrl } from './postgres-faults.ts';
 import { hasDatabaseFile, isDirectoryInUse, openEmbedded } from './sqlite.ts';
 
@@ -22,7 +21,10 @@ export async function openDatabase(
   { data, postgres }: DatabaseLocation,
   { exclusive, mayCreate = true }: OpenOptions,
 ): Promise<Database> {
-  if (postgres) return openPostgres(postgres.url, { ...postgres, mayCreate });
+  if (postgres) {
+    const { openPostgres } = await import('./postgres.ts');
+    return openPostgres(postgres.url, { ...postgres, mayCreate });
+  }
   if (!mayCreate && !hasDatabaseFile(data)) throw new NoDatabase({ place: data, setting: 'JETBRIDGE_DATA' });
   return openEmbedded(data, exclusive);
 }
