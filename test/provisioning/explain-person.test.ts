@@ -34,7 +34,7 @@ const verdicts: [title: string, identity: Partial<Identity>, verdict: object][] 
       findings: [findings.shadow('change', ['firstName'])],
       ...linked,
     },
-    { status: 'waiting', because: 'the connection is in shadow mode, in which nothing is sent' },
+    { status: 'waiting', because: 'the connection is in shadow mode, and the change is planned' },
   ],
   [
     'without an address',

@@ -259,7 +259,7 @@ function peopleConditions({ connection, states, findings }: PeopleSummary, isNam
   return [
     restored > 0 && {
       ...{ ...base, kind: 'restoredPeople', people: restored },
-      text: `The database was restored from a backup, and ${countText(restored, 'traveler differs', 'travelers differ')} from it${of}: they stay so until the identity provider states these people, or an admin has the stored values sent again.`,
+      text: `The database was restored from a backup, and ${countText(restored, `traveler${of} differs`, `travelers${of} differ`)} from it: they stay so until the identity provider states these people, or an admin has the stored values sent again.`,
       path: `/people?finding=restored&connection=${encodeURIComponent(connection)}`,
       command: 'npx jetbridge people --finding restored',
     },

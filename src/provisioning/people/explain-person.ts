@@ -205,7 +205,7 @@ function waitingVerdict(identity: Identity, { now, outage }: VerdictContext): Ve
   const planned: string[] = Object.values(shadowCalls).map(({ code }) => code);
   const isPlanned = identity.findings.some(({ code }) => planned.includes(code));
   if (isPlanned)
-    return { status: 'waiting', because: 'the connection is in shadow mode, in which nothing is sent' };
+    return { status: 'waiting', because: 'the connection is in shadow mode, and the change is planned' };
   const isLater = nextAttemptAt !== undefined && nextAttemptAt > now;
   const until = isLater ? { until: nextAttemptAt } : {};
   const lateAddress = addressOfLateCreate(identity, now);

@@ -30,7 +30,7 @@ export function digestOfCollection(rows: ScimUserMapping[]): string {
   return compileRules(defaultMapping, rows).version;
 }
 
-/** True if new rules come into force at once: in shadow mode, where nothing is sent, and while they can change nobody or few people. */
+/** True if new rules come into force at once, because they can change nobody or few people: in shadow mode only those of the pilot. */
 export async function areInForceAtOnce(
   { rules }: Pick<ProposalDeps, 'rules'>,
   connection: string,

@@ -104,6 +104,13 @@ test.each<[string, Partial<ConditionFacts>, string[]]>([
     ],
   ],
   [
+    'travelers of one of two connections that differ from a restored database',
+    { summaries: [summaryOf('okta', { findings: new Map([['restored', 1]]) }), summaryOf('entra')] },
+    [
+      'warning restoredPeople: The database was restored from a backup, and 1 traveler of okta differs from it: they stay so until the identity provider states these people, or an admin has the stored values sent again.',
+    ],
+  ],
+  [
     'a finding that concerns nearly everybody',
     { summaries: [found('costCenterUnknown', 2_000, 2_001)] },
     ['warning findings (costCenterUnknown): Cost center unknown for 2,000 of 2,001 people.'],

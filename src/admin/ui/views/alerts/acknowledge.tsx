@@ -4,7 +4,7 @@ import { conditionKinds } from '../../../../model/conditions.ts';
 import { Confirm, DialogButton } from '../../components/dialogs.tsx';
 import { LoadedRows } from '../../components/rows.tsx';
 import { Dim, Section, Time } from '../../components/text.tsx';
-import { sinceText, toChoices, toWords } from '../../components/texts.ts';
+import { sinceText, toChoices, toWords, withLocalTimes } from '../../components/texts.ts';
 import { call, type Result } from '../../requests/api.ts';
 import { useChange, useRead } from '../../requests/queries.ts';
 import { useIsAdmin } from '../../requests/session.ts';
@@ -36,7 +36,7 @@ export function Acknowledgement({ condition }: { condition: Condition }) {
               change={(until) => call('acknowledgeCondition', { ...key, until })}
               onClose={close}
             >
-              {text} No alert tells it again until then, except its end.
+              {withLocalTimes(text, Date.now())} No alert tells it again until then, except its end.
             </UntilDialog>
           )}
         </DialogButton>

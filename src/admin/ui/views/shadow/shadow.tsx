@@ -204,11 +204,7 @@ function People({ connection, isPlanning }: { connection: string; isPlanning: bo
         older="Show more"
         label="People"
         columns={columns(names)}
-        empty={
-          outcome
-            ? 'Nobody on this page: there may be more.'
-            : 'The identity provider has not sent anybody yet.'
-        }
+        empty={outcome ? 'Nobody so far.' : 'The identity provider has not sent anybody yet.'}
       />
     </>
   );
