@@ -39,7 +39,8 @@ export function normalizeSubAttributes(
   const parts = new Map<string, Json | undefined>();
   for (const [name, inner] of Object.entries(unwrapped)) {
     const part = findAttribute(attribute.subAttributes, name) ?? partOfValue(attribute, name);
-    if (!part) continue;
+    const isOther = part?.name.toLowerCase() !== name.toLowerCase();
+    if (!part || (isOther && parts.has(part.name))) continue;
     const where = { attribute: `${attribute.name}.${part.name}`, value: inner };
     const fitting = tolerate(tolerance, where, () =>
       normalizeSubAttribute(attribute, part, inner, tolerance),
@@ -203,10 +204,15 @@ function normalizeComplex(
   return isAssigned ? assigned : undefined;
 }
 
-/** `value` means the name of a reference that has no such part, e.g. `{"value": "Sales"}` as a cost center. */
-function partOfValue({ subAttributes }: Attribute, name: string): Attribute | undefined {
+/**
+ * `value` means the name of a reference that has no such part, e.g. `{"value": "Sales"}` as a cost center. `managerId` of SCIM 1.1 means the
+ * `value` of a manager.
+ */
+function partOfValue({ name: parent, subAttributes }: Attribute, name: string): Attribute | undefined {
+  const folded = name.toLowerCase();
+  if (parent === 'manager' && folded === 'managerid') return findAttribute(subAttributes, 'value');
   const isReference = findAttribute(subAttributes, 'id') !== undefined;
-  return isReference && name.toLowerCase() === 'value' ? findAttribute(subAttributes, 'name') : undefined;
+  return isReference && folded === 'value' ? findAttribute(subAttributes, 'name') : undefined;
 }
 
 /** Text in place of a complex value means its `value`: `"manager": "26118915"`, `"emails": "ada@corp.example"`. */

@@ -3,7 +3,7 @@ import { parseFilter } from '../../src/schema/filter-parser.ts';
 import { checkRequiredAttributes, normalize } from '../../src/schema/normalize.ts';
 import { type JsonObject, urns } from '../../src/schema/resource.ts';
 import { resolveAttribute } from '../../src/schema/resource-types.ts';
-import { normalizeValue } from '../../src/schema/values.ts';
+import { normalizeSubAttributes, normalizeValue } from '../../src/schema/values.ts';
 import { splitGroupPatch } from '../../src/scim/group-members.ts';
 import { parseFilterParameter } from '../../src/scim/lists/filter.ts';
 import { parseIndexPage } from '../../src/scim/lists/pagination.ts';
@@ -159,6 +159,24 @@ export const idpQuirks: readonly IdpQuirk[] = [
     ),
     recording: 'entra-phone-variants.json',
     handledBy: serializeUser,
+  },
+  {
+    name: '`manager.managerId`',
+    sentBy: ['OneLogin'],
+    rfc: 'the sub-attributes of a manager are `value`, `$ref` and `displayName` (7643 §4.3)',
+    here: '`managerId`, the name of SCIM 1.1, means `value`, unless there is one',
+    example: {
+      request: {
+        ...{ method: 'POST', path: '/Users' },
+        body: { userName: 'ada', [urns.enterprise]: { manager: { managerId: 'm-1', displayName: 'Max' } } },
+      },
+      response: {
+        status: 201,
+        body: { [urns.enterprise]: { manager: { value: 'm-1', displayName: 'Max' } } },
+      },
+    },
+    recording: 'onelogin-create-template.json',
+    handledBy: normalizeSubAttributes,
   },
   {
     name: '`manager.displayName`',

@@ -39,6 +39,21 @@ describe('a body is normalized', () => {
     ['manager as ""', { [ENT]: { manager: '' } }, {}],
     ['manager as null', { [ENT]: { manager: null } }, {}],
     ['manager with empty parts', { [ENT]: { manager: { managerId: '', displayName: '' } } }, {}],
+    [
+      'manager as managerId',
+      { [ENT]: { manager: { managerId: 'm1' } } },
+      { [ENT]: { manager: { value: 'm1' } } },
+    ],
+    [
+      'manager with another managerId before',
+      { [ENT]: { manager: { managerId: '', value: 'm1' } } },
+      { [ENT]: { manager: { value: 'm1' } } },
+    ],
+    [
+      'manager with another managerId after',
+      { [ENT]: { manager: { value: 'm1', managerId: 'm2' } } },
+      { [ENT]: { manager: { value: 'm1' } } },
+    ],
     ['manager without its URN', { manager: 'm1' }, { [ENT]: { manager: { value: 'm1' } } }],
     [
       'the qualified name wins',
