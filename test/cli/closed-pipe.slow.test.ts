@@ -38,7 +38,9 @@ async function runIntoClosedPipe(args: string[]): Promise<{ code: number; err: s
 /** Returns the arguments of an example, with the files of the folder in place of those that an admin has. */
 function argumentsInFolder(example: string): string[] {
   return exampleArguments(example).map((argument) =>
-    ['my-mapping.json', 'user.json'].includes(argument) ? join(folder.path, argument) : argument,
+    /^(my-mapping\.json|user\.json|scenarios|.*\.backup)$/.test(argument)
+      ? join(folder.path, argument)
+      : argument,
   );
 }
 
