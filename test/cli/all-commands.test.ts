@@ -41,7 +41,10 @@ describe.each(leafCommands())('npx jetbridge $path', ({ path, command }: Command
   test('has a description, and one of each option, without a full stop', () => {
     const texts = [command.description(), ...command.options.map(({ description }) => description)];
     texts.push(...command.registeredArguments.map(({ description }) => description));
-    for (const text of texts) expect(text).toMatch(/^(--)?[a-z].*[^.]$/i);
+    for (const text of texts) {
+      expect(text).toMatch(/^(--)?[a-z].*[^.]$/i);
+      expect(text).not.toMatch(/^[A-Z][a-z. ]/);
+    }
     expect(command.description()).toMatch(/^[a-z]/);
   });
 

@@ -113,7 +113,7 @@ function addCreateClient(clients: CliCommand): void {
     jwksUri: { flags: '--jwks-uri <url>' },
   };
   addInputOptions(create, createOAuthClient.body, options)
-    .option('--jwks-file <file>', 'Instead of a secret: a file with its public keys')
+    .option('--jwks-file <file>', 'instead of a secret: a file with its public keys')
     .option('--json', 'one JSON object')
     .examples(
       'oauth-clients create --connection default --name entra',

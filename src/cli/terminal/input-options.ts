@@ -54,7 +54,7 @@ export function addInputOptions(
 
 /** Help begins descriptions of options with a small letter. */
 function toFragment(description = ''): string {
-  return description.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+  return description.replace(/^[A-Z](?=[a-z. ])/, (letter) => letter.toLowerCase());
 }
 
 /** Refuses a value with the message of the schema. */
