@@ -1,6 +1,7 @@
 import { type AdminFixture, startAdmin } from '../fixtures/admin.ts';
 import { runCommandLine } from '../fixtures/command-line.ts';
 import { eventually } from '../fixtures/eventually.ts';
+import { patchOp } from '../fixtures/scim.ts';
 import { type ScimClient, scimClient } from '../fixtures/scim-client.ts';
 import { writeSettingsFile } from '../fixtures/settings-file.ts';
 
@@ -48,7 +49,7 @@ test('a new connection begins with the pilot of the settings, and the page and t
   });
   expect(await previewOf(PILOT)).toMatchObject({ live: 0, planned: 3, leaving: 1, unknownGroups: ['Pilot'] });
   const group = { displayName: 'Pilot', members: [{ value: ada }] };
-  await scim.send('POST', '/Groups', {
+  const { body: created } = await scim.send('POST', '/Groups', {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:Group'],
     ...group,
   });
@@ -70,6 +71,12 @@ test('a new connection begins with the pilot of the settings, and the page and t
     `With the pilot ${PILOT} or title pr: 2 live, 1 planned.`,
   );
   expect((await command('connections', 'list')).out).toContain(PILOT);
+  const rename = (value: string) =>
+    scim.send('PATCH', `/Groups/${created.id}`, patchOp({ op: 'replace', path: 'displayName', value }));
+  await rename('Trial');
+  // What a membership decides stays while no group has the name.
+  expect(await previewOf(PILOT)).toMatchObject({ live: 1, leaving: 1, unknownGroups: ['Pilot'] });
+  await rename('Pilot');
   const narrowed = await command('connections', 'pilot', 'default', PILOT, '--yes');
   expect(narrowed).toMatchObject({ code: 0, out: expect.stringContaining('default has this pilot') });
   expect(narrowed.err).toContain(

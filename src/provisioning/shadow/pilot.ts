@@ -1,16 +1,15 @@
-import type { Groups, Memberships } from '../../model/group-ports.ts';
+import type { Memberships } from '../../model/group-ports.ts';
 import type { UserGroup } from '../../model/translation.ts';
 import type { Shadow } from '../../store/connection-modes.ts';
 import type { ProvisioningStore } from '../../store/provisioning-store.ts';
 import { toSourceUser } from '../../translator/fields/sources.ts';
-import { withGroups } from '../../translator/rules/groups.ts';
+import { conditionTests, withGroups } from '../../translator/rules/groups.ts';
 import { groupsOfScope, namesOneOf } from '../../translator/rules/named-groups.ts';
 import type { MappingScope } from '../../translator/rules/scope.ts';
 import { planPages, type ShadowOutcome, shadowOutcomes, toShadowPerson } from './report.ts';
 
 type PilotStore = Pick<ProvisioningStore, 'shadowPlans'> & {
-  groups: Pick<Groups, 'groupsOf'>;
-  memberships: Pick<Memberships, 'findUnknownNames'>;
+  memberships: Pick<Memberships, 'findOf' | 'findUnknownNames'>;
 };
 
 /** The people whom another pilot would have, in numbers. */
@@ -34,24 +33,21 @@ export async function previewPilot(
   const names = groupsOfScope({ scope: undefined, pilot });
   const unknownGroups = names.length === 0 ? [] : await store.memberships.findUnknownNames(connection, names);
   const isUnresolved = namesOneOf(unknownGroups);
-  const matches = (user: Parameters<typeof withGroups>[0], groups: UserGroup[] = []) =>
+  const readsGroups = conditionTests(pilot).length > 0;
+  const matches = (user: Parameters<typeof withGroups>[0], groups: UserGroup[]) =>
     pilot?.judge(toSourceUser(withGroups(user, groups)).resource, isUnresolved) === 'in';
   const entering = Object.fromEntries(
     shadowOutcomes.map((outcome) => [outcome, 0]),
   ) as PilotPreview['entering'];
   let [live, planned, leaving] = [0, 0, 0];
   for await (const page of planPages(store.shadowPlans.findPage, connection)) {
-    const people = page.filter(({ claimed }) => claimed);
-    const groups = await store.groups.groupsOf(
-      connection,
-      people.map(({ id }) => id),
-    );
-    for (const identity of people) {
+    for (const identity of page.filter(({ claimed }) => claimed)) {
       const { id, desired, deletedAt } = identity;
       const { outcome } = toShadowPerson(identity, shadow);
       const isLive = outcome === 'live';
+      const groups = readsGroups ? await store.memberships.findOf(connection, id) : [];
       // As `isInPilot` of the reconciler: a deleted user stays what the user was, until the pilot ends.
-      const isIn = deletedAt === undefined ? matches(desired, groups.get(id)) : isLive && pilot !== undefined;
+      const isIn = deletedAt === undefined ? matches(desired, groups) : isLive && pilot !== undefined;
       if (isIn) live += 1;
       else planned += 1;
       if (isIn && !isLive) entering[outcome] += 1;

@@ -27,7 +27,7 @@ export function pilotText({ live, notSent: _, ...planned }: ShadowSums['people']
 /** Says what becomes of the people if the pilot is replaced by the one of a preview. */
 export function pilotChangeText({ live, planned, entering, leaving, unknownGroups }: PilotPreview): string {
   const entered = Object.values(entering).reduce((total, count) => total + count, 0);
-  const texts = unknownGroups.map((name) => `The identity provider has not sent a group "${name}" yet.`);
+  const texts = unknownGroups.map((name) => `The identity provider has no group "${name}" now.`);
   if (entered > 0)
     texts.push(`${countText(entered, 'person enters', 'people enter')} the pilot: ${planText(entering)}`);
   if (leaving > 0)
