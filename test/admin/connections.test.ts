@@ -292,7 +292,7 @@ describe('access', () => {
     });
     expect([refused.status, refused.body.faults.map(({ field }: { field: string }) => field)]).toEqual([
       422,
-      ['federation[0].issuer', 'federation[0].subject', 'allowFrom[0]'],
+      ['federation.0.issuer', 'federation.0.subject', 'allowFrom.0'],
     ]);
     expect((await detailsOf('unchanged')).limits).not.toContainEqual(
       expect.objectContaining({ value: ['idp.example'] }),

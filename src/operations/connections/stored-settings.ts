@@ -37,12 +37,12 @@ export async function changeStored(
   await deps.storedConnections.sync();
 }
 
-/** Throws 422 if the settings of a connection have faults. The paths of the faults begin with the name of the connection, as in the settings file. */
+/** Throws 422 if the settings of a connection have faults. The paths of the faults are those of the settings file. */
 export function requireNoFaults(id: string, faults: Fault[]): void {
   if (faults.length === 0) return;
   throw new OperationError('invalid', 'The connection has faults. Nothing was changed.', {
     faults: faults.map(({ path, problem, remedy }) => ({
-      field: path.replace(`connections.${id}.`, ''),
+      field: path.replace(`connections.${id}.`, '').replaceAll(/\[(\d+)\]/g, '.$1'),
       message: `${problem}. ${remedy}`,
     })),
   });
