@@ -39,7 +39,7 @@ export function documentSearch(folder: string): RequestHandler {
       foldCase(text)
         .match(/[\p{L}\p{N}]+/gu)
         ?.slice(0, MAX_WORDS) ?? [];
-    const results = resultsText(findSections(index.sections, words), words);
+    const results = text === '' ? '' : resultsText(findSections(index.sections, words), words);
     const parts: Record<string, string> = { query: escapeHtml(text), results };
     response.type('html').send(index.document.replace(/\{\{(\w+)\}\}/g, (_, name) => parts[name] ?? ''));
   };
@@ -66,8 +66,7 @@ function findSections(sections: IndexedSection[], words: string[]): Section[] {
 }
 
 function resultsText(sections: Section[], words: string[]): string {
-  if (sections.length === 0)
-    return words.length === 0 ? '' : '<p>Nothing was found. Try fewer words, or others.</p>';
+  if (sections.length === 0) return '<p>Nothing was found. Try fewer words, or others.</p>';
   const items = sections.map(({ page, title, heading, id, text }) => {
     const name = heading === title ? title : `${title} › ${heading}`;
     const address = escapeHtml(`${page}#${encodeURIComponent(id)}`);

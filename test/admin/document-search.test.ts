@@ -48,7 +48,8 @@ test('words in any case and names of settings are found, and all must be there',
   expect((await search('ALERTS.email.weeklyto')).results[0]?.address).toMatch(
     /^(settings|operations\/alerts)\.html#/,
   );
-  expect((await search('travel xyzzy')).text).toContain('Nothing was found.');
+  for (const query of ['travel xyzzy', '?!'])
+    expect((await search(query)).text).toContain('Nothing was found.');
 });
 
 test('the query is shown as text, and one that is no text or empty finds nothing', async () => {
