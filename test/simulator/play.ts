@@ -63,7 +63,7 @@ export interface Player {
   /** The number of changes by hand at the last rest; -1 after a restore, so that an import follows. */
   handChanges: number;
   /** What was so at the backup; undefined if there is no backup. */
-  backup: Pick<Knowledge, 'mapping' | 'owners'> | undefined;
+  backup: Pick<Knowledge, 'mapping'> | undefined;
 }
 
 const PEOPLE = 7;

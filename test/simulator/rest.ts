@@ -132,6 +132,11 @@ async function readOpenWork({ database, time, shadowSince }: World): Promise<Ope
     .where('rules_generation', '>', 0)
     .whereRef('rules_generation', '<', 'rules_in_force.generation')
     .execute();
+  // The process that has changed a group may have died before it made others dirty. A process looks for that each minute.
+  const changed = await Promise.all([
+    db.selectFrom('changed_group').select('connection_id').execute(),
+    db.selectFrom('changed_scope').select('connection_id').execute(),
+  ]);
   const running = tasks.filter(
     ({ lease_until, requested }) => Number(lease_until ?? 0) > now || Number(requested) === 1,
   );
@@ -148,10 +153,10 @@ async function readOpenWork({ database, time, shadowSince }: World): Promise<Ope
   const later = [...failed, ...due.filter((at) => at < now + HORIZON_MS)].filter((at) => at > now);
   return {
     isBusy:
-      running.length > 0 || stale.length > 0 || failed.some((at) => at <= now) || due.some((at) => at <= now),
+      [...running, ...stale, ...changed.flat()].length > 0 || [...failed, ...due].some((at) => at <= now),
     isAnyoneDue: rows.some(isDue),
     nextAt: later.length > 0 ? Math.min(...later) : undefined,
-    text: [...rows, ...running, ...stale].map((row) => JSON.stringify(row)).join(' '),
+    text: [...rows, ...running, ...stale, ...changed.flat()].map((row) => JSON.stringify(row)).join(' '),
   };
 }
 

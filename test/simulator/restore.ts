@@ -3,6 +3,7 @@ import { listGroups } from './groups.ts';
 import { noteForeign, noteStatement } from './knowledge.ts';
 import { connections, NoAnswer } from './people.ts';
 import type { Player } from './play.ts';
+import { readIdentities } from './rest.ts';
 import { fields, fieldValue } from './travelers.ts';
 
 const BACKUP = 'backup';
@@ -13,8 +14,7 @@ export async function keepBackup(player: Player): Promise<void> {
   // No transaction is open at a turn of time.
   await time.wait(1);
   database.keep(BACKUP);
-  const { mapping, owners } = player.knowledge;
-  player.backup = { mapping, owners: new Map(owners) };
+  player.backup = { mapping: player.knowledge.mapping };
 }
 
 /** Puts the database back to the backup, while no process runs. The IdPs then read what the bridge knows, and go on from there. */
@@ -34,7 +34,7 @@ export async function restore(player: Player): Promise<void> {
     if (isInShadow) shadowSince.set(connection, time.now());
     else shadowSince.delete(connection);
   }
-  forgetTravelers(player);
+  await forgetTravelers(player);
   for (const person of knowledge.people) {
     while (!(await isAnswered(providers.readAgain(person)))) await time.wait(500);
   }
@@ -45,12 +45,13 @@ export async function restore(player: Player): Promise<void> {
   player.handChanges = -1;
 }
 
-/** The travelers are the truth: the bridge does not know that it has sent their values, nor travelers that it has made since. */
-function forgetTravelers({ knowledge, world, backup }: Player): void {
+/** The travelers are the truth: the bridge does not know that it has sent their values, and whose they are by their links alone. */
+async function forgetTravelers({ knowledge, world }: Player): Promise<void> {
+  const linked = new Set((await readIdentities(world)).map(({ travelId }) => travelId));
   for (const traveler of world.travel.fake.travelers.values()) {
     for (const field of fields)
       noteForeign(knowledge, traveler.id, field, fieldValue(traveler, field, knowledge.catalog));
-    if (!backup?.owners.has(traveler.id)) knowledge.owners.delete(traveler.id);
+    if (!linked.has(traveler.id)) knowledge.owners.delete(traveler.id);
   }
   for (const known of [knowledge.news, knowledge.outside]) known.clear();
 }
