@@ -42,7 +42,7 @@ export const travelUrl = z.union(
 );
 
 const eventFeed = z.strictObject({
-  everyMs: wholeNumber(100, 3_600_000, 2_000).describe(
+  everyMs: wholeNumber(100, 3_600_000, 4_000).describe(
     'The interval of the calls that read the feed, in milliseconds.',
   ),
 });
@@ -81,7 +81,7 @@ export const travelApiSchema = z.strictObject({
     .union([z.literal(false), eventFeed], {
       error: faultText(
         'is no way to follow the feed',
-        'Write false, or e.g. {"everyMs": 2000}, from 100 to 3600000.',
+        'Write false, or e.g. {"everyMs": 4000}, from 100 to 3600000.',
       ),
     })
     .prefault({})
