@@ -1,5 +1,6 @@
 import type { TravelUser } from '../../src/model/traveler.ts';
 import type { JsonObject } from '../../src/schema/resource.ts';
+import { caseFoldedKey } from '../../src/store/sql/search-keys.ts';
 import { mergePatch } from '../fixtures/fake-travel.ts';
 import { changeForEverybody, noteForeign } from './knowledge.ts';
 import type { TravelMove } from './moves.ts';
@@ -18,15 +19,31 @@ export async function moveTravel(player: Player, move: TravelMove): Promise<void
   if (move.kind === 'costCenter') return toggleCostCenter(player, move.name);
   const person = player.knowledge.people[move.who];
   if (!person) return;
-  if (move.kind === 'stranger') return addStranger(player, person, move.archived);
   const { travel } = player.world;
+  // A traveler that is made by hand while a create with its address has no answer may be the one that it has made.
+  if (move.kind === 'stranger')
+    return (await isCreateOpen(player, person.lastWanted))
+      ? undefined
+      : addStranger(player, person, move.archived);
   const traveler = travelerOf(player, person);
   if (!traveler) return;
+  // Where the travel API does not tell the time, a name says whether a create without an answer has made the traveler.
+  const isName = move.kind === 'edit' && move.field === 'firstName';
+  if (isName && travel.fake.now === undefined && (await isCreateOpen(player, traveler))) return;
   if (move.kind === 'vanish') {
     travel.remove(traveler.id);
     player.world.story.tell(`  ${traveler.id} is deleted by hand`);
   } else if (move.kind === 'promote') togglePromotion(player, traveler);
   else editByHand(player, traveler, move.field);
+}
+
+/** True while a user is created with this address, and has no answer yet. */
+async function isCreateOpen({ world }: Player, { email }: { email: string }): Promise<boolean> {
+  const creating = world.database.db
+    .selectFrom('identity')
+    .select('id')
+    .where('creating_key', '=', caseFoldedKey(email));
+  return (await creating.executeTakeFirst()) !== undefined;
 }
 
 function editByHand(
