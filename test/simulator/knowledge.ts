@@ -11,7 +11,7 @@ import {
   scopeOf,
 } from './mappings.ts';
 import { type ConnectionName, type CurrentUser, humanOf, type Person } from './people.ts';
-import { type Catalog, type Field, type RuledField, ruledFields, type Value } from './travelers.ts';
+import { asSet, type Catalog, type Field, type RuledField, ruledFields, type Value } from './travelers.ts';
 import type { WantedUser } from './wanted-user.ts';
 
 /** What IdPs and admins have done so far, as far as the checks need it. Nothing here is asked of the bridge. */
@@ -154,11 +154,11 @@ export function changeForEverybody(knowledge: Knowledge, change: () => void): vo
 
 /** Notes that a value was set by hand. */
 export function noteForeign(knowledge: Knowledge, traveler: string, field: Field, value: Value): void {
-  entryOf(knowledge.foreign, traveler, () => new Map<Field, Value>()).set(field, value);
+  entryOf(knowledge.foreign, traveler, () => new Map<Field, Value>()).set(field, asSet(value));
   addTo(
     entryOf(knowledge.everForeign, traveler, () => new Map<Field, Set<Value>>()),
     field,
-    value,
+    asSet(value),
   );
 }
 
@@ -170,7 +170,7 @@ export function isForeignValue(
   value: Value,
 ): boolean {
   const values = foreign.get(traveler);
-  return values?.has(field) === true && values.get(field) === value;
+  return values?.has(field) === true && values.get(field) === asSet(value);
 }
 
 /** The human of a place now; undefined while it has no user. */

@@ -14,7 +14,15 @@ import {
 } from './knowledge.ts';
 import { type Expected, open } from './mappings.ts';
 import { type ConnectionName, humanOf, type Person } from './people.ts';
-import { type Field, fields, fieldValue, findingField, isForeignField, type Value } from './travelers.ts';
+import {
+  asSet,
+  type Field,
+  fields,
+  fieldValue,
+  findingField,
+  isForeignField,
+  type Value,
+} from './travelers.ts';
 
 /** The six sentences by which the simulator judges. What they leave open is undefined (test/README.md). */
 export const sentences = {
@@ -147,8 +155,7 @@ function unexplained(rest: Rest, linked: Linked): string[] {
     if (expected === open || value === expected) return [];
     // A value that goes may be one that the bridge has never given, or that was there before.
     const wasThere = knowledge.everForeign.get(traveler.id)?.get(field);
-    if (expected === undefined && [value, value?.replace(/^former /, '')].some((one) => wasThere?.has(one)))
-      return [];
+    if (expected === undefined && wasThere?.has(asSet(value))) return [];
     const codes = findingsAbout(identity, findingField(field, knowledge.catalog));
     const isTrue = codes.some((code) => isTrueFinding(rest, linked, { field, value, expected, code }));
     return isTrue ? [] : [`${field} is ${value}, not ${expected} (${codes.join() || 'no finding'})`];
@@ -278,7 +285,7 @@ function mayWrite(knowledge: Knowledge, { id, human, before, field, from, to }: 
     to === undefined ||
     isParked ||
     !isRuled(field) ||
-    isStated(knowledge, human, field, to.replace(/^former /, '')) ||
+    isStated(knowledge, human, field, asSet(to)) ||
     wasBefore(knowledge, id, field, to);
   return isKnownValue && (before === undefined || mayReplace(knowledge, { id, human, field, from }));
 }
@@ -296,7 +303,7 @@ function mayReplace(
 }
 
 function wasBefore({ everForeign }: Knowledge, id: string, field: Field, value: Value): boolean {
-  return everForeign.get(id)?.get(field)?.has(value) === true;
+  return everForeign.get(id)?.get(field)?.has(asSet(value)) === true;
 }
 
 /** True if a human has another traveler. */

@@ -56,6 +56,11 @@ export function isForeignField(field: Field): boolean {
   return foreignFields.some((one) => one === field);
 }
 
+/** A value as it was set: a cost center may be gone since. */
+export function asSet(value: Value): Value {
+  return value?.replace(/^former /, '');
+}
+
 /** The value of a traveler in a field: addresses in lower case, phone numbers without spaces, cost centers by name. */
 export function fieldValue(
   traveler: TravelUser,

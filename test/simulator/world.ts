@@ -14,7 +14,7 @@ import type { Setup } from './setup.ts';
 import { newStory, type Story } from './story.ts';
 import { type SimulatedTravel, simulatedTravel } from './travel-api.ts';
 import { publishLookups } from './travel-moves.ts';
-import { type Catalog, fieldValue } from './travelers.ts';
+import { asSet, type Catalog, fieldValue } from './travelers.ts';
 import { type VirtualTime, virtualTime } from './virtual-time.ts';
 
 /** The interval at which the feed is read, in milliseconds. */
@@ -139,7 +139,7 @@ function writeWatch(knowledge: Knowledge) {
       if (after && human && !owners.has(after.id)) owners.set(after.id, human);
       const values = foreign.get(after?.id ?? '');
       for (const [field, value] of values ?? [])
-        if (after && fieldValue(after, field, catalog) !== value) values?.delete(field);
+        if (after && asSet(fieldValue(after, field, catalog)) !== value) values?.delete(field);
     },
     onUnanswered: (text: string) => {
       const [, id] = /(?:patch |remove |\/)(t-\d+)/.exec(text) ?? [];
