@@ -59,6 +59,8 @@ test('a new connection begins with the pilot of the settings, and the page and t
   });
   const changed = await fixture.admin('PUT', path, { body: { filter: `${PILOT} or title pr` } });
   expect(changed.status).toBe(204);
+  const same = await fixture.admin('PUT', path, { body: { filter: ` ${PILOT} or title pr ` } });
+  expect(same.status).toBe(409);
   await eventually(async () =>
     expect((await readSums()).people).toMatchObject({ live: 2, create: 1, unplanned: 0 }),
   );

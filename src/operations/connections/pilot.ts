@@ -11,6 +11,7 @@ import { notInShadow, planAgain, readShadow } from './shadow.ts';
 
 const filter = z
   .string()
+  .trim()
   .min(1)
   .max(2_000)
   .describe('A SCIM filter, as `scope` of a mapping, e.g. `groups[display eq "Pilot"]`');

@@ -21,7 +21,7 @@ import { count, findingMembers, limit, next, optionalText, time } from '../schem
 const outcome = z
   .enum(shadowOutcomes)
   .describe(
-    'What going live does: live: nothing, because the person is in the pilot and provisioned already; create, link, change, reactivate or end (archive or delete) the traveler; leftOut: no traveler is made or changed, because a value is missing or an admin must decide; same: nothing; unplanned: no attempt has planned the person yet under the rules in force; notSent: nothing, because the identity provider has never sent such a person',
+    'What going live does: live: nothing, because the person is in the pilot, whose changes are carried out already; create, link, change, reactivate or end (archive or delete) the traveler; leftOut: no traveler is made or changed, because a value is missing or an admin must decide; same: nothing; unplanned: no attempt has planned the person yet under the rules in force; notSent: nothing, because the identity provider has never sent such a person',
   );
 
 const field = z.object({

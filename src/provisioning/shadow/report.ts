@@ -11,7 +11,7 @@ import type { PlannedPage } from '../../store/identities/shadow-plans.ts';
 
 /** The outcomes of going live for a person, in the order of the report. */
 export const shadowOutcomes = [
-  /** Nothing: the person is in the pilot, and provisioned already. */
+  /** Nothing: the person is in the pilot, whose changes are carried out already. */
   'live',
   'create',
   'link',

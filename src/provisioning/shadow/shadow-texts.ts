@@ -6,7 +6,7 @@ import type { ShadowOutcome, ShadowSums } from './report.ts';
 
 /** What going live does with a person, in the order of the report. */
 export const outcomeTexts = {
-  live: 'In the pilot: provisioned already.',
+  live: 'In the pilot: changes are carried out.',
   create: 'A traveler is created.',
   link: 'Linked to a traveler that exists.',
   change: 'The traveler is changed.',
