@@ -53,7 +53,7 @@ test('a condition is acknowledged for some time, which the list and the audit lo
   const [entry] = await auditLog(database).list({ limit: 1 });
   expect(entry).toMatchObject({
     action: 'acknowledgeCondition',
-    details: { kind: 'hold', connection: 'okta', subject: 'guarded' },
+    details: { kind: 'hold', connection: 'okta', subject: 'guarded', until: 'taken back' },
     status: 204,
   });
 });
@@ -84,4 +84,9 @@ test('a kind is kept quiet, which its conditions tell, and no others', async () 
   expect(out).toMatch(/^hold: kept quiet by \S+ until /m);
   await alerts('quiet', 'hold', '--end');
   expect((await alerts('list')).out).not.toContain('quiet');
+  const entries = await auditLog(database).list({ limit: 2 });
+  expect(entries.map(({ details }) => details)).toEqual([
+    { kind: 'hold', until: 'taken back' },
+    { kind: 'hold', until: expect.stringMatching(/^\d{4}-/) },
+  ]);
 });

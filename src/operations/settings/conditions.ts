@@ -65,9 +65,10 @@ export const conditionOperations = {
       errors: ['notFound'],
     },
     async ({ body }, deps, context) => {
-      const { connection, subject } = body;
+      const { kind, connection, subject } = body;
+      context.note({ kind, connection, subject });
       const isMeant = (one: Condition) =>
-        one.kind === body.kind && one.connection === connection && one.subject === subject;
+        one.kind === kind && one.connection === connection && one.subject === subject;
       const condition = (await readConditions(deps)).find(isMeant);
       if (!condition) throw new OperationError('notFound', 'There is no such condition at the moment.');
       await acknowledge({ ...condition, until: body.until }, deps, context);
@@ -80,7 +81,10 @@ export const conditionOperations = {
         'Keep all conditions of a kind quiet: until a time no alert tells that one has opened or grown',
       body: z.strictObject({ kind, until }),
     },
-    ({ body }, deps, context) => acknowledge({ ...body, connection: EVERY_CONNECTION }, deps, context),
+    ({ body }, deps, context) => {
+      context.note({ kind: body.kind });
+      return acknowledge({ ...body, connection: EVERY_CONNECTION }, deps, context);
+    },
   ),
 } satisfies Operations;
 
@@ -114,7 +118,7 @@ async function acknowledge(
   { database, now }: OperationDeps,
   { caller, note }: OperationContext,
 ): Promise<void> {
-  note({ kind, connection, subject, until: until === undefined ? undefined : new Date(until).toISOString() });
+  note({ until: until === undefined ? 'taken back' : new Date(until).toISOString() });
   if (until !== undefined && (until <= now() || until > now() + MAX_MS))
     throw invalidField('until', 'must be in the future, within 90 days.');
   await reportedConditions(database).acknowledge(

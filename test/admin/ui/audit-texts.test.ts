@@ -8,13 +8,14 @@ test('the name of an operation becomes words', () => {
 test('details are texts, and the people of a decision are links with their names', () => {
   const entry = {
     action: 'decideHolds',
-    details: { connection: 'okta', cause: 'safetyValve', decided: 2, people: ['01', '02'], empty: null },
+    details: { connection: 'okta', cause: 'safetyValve', decided: 2, people: ['01', '02'], limit: null },
     people: [{ id: '01', name: 'Ada King' }, { id: '02' }],
   };
   expect(detailsOf(entry)).toEqual([
     { name: 'connection', text: 'okta' },
     { name: 'cause', text: 'safetyValve' },
     { name: 'decided', text: '2' },
+    { name: 'limit', text: 'none' },
   ]);
   expect(linksOf(entry)).toEqual([
     { href: '/people/okta/01', label: 'Ada King' },

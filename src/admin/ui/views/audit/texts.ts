@@ -2,7 +2,7 @@ import type { ListedAuditEntry } from '../../../../operations/settings/audit.ts'
 
 type Facts = Pick<ListedAuditEntry, 'action' | 'details' | 'people'>;
 
-/** The details of an entry as texts. Ids that are shown as links or have a name, and empty values, are left out. */
+/** The details of an entry as texts. Ids that are shown as links or have a name are left out. */
 export function detailsOf({ action, details, people }: Facts): { name: string; text: string }[] {
   const isLinked = (name: string) =>
     name === 'decision' ||
@@ -10,12 +10,13 @@ export function detailsOf({ action, details, people }: Facts): { name: string; t
     (action === 'changeTravelData' && ['path', 'id'].includes(name));
   const isNamed = (name: string) => name === 'id' && details['name'] !== undefined;
   return Object.entries(details)
-    .filter(([name, value]) => !isLinked(name) && !isNamed(name) && value !== undefined && value !== null)
+    .filter(([name]) => !isLinked(name) && !isNamed(name))
     .map(([name, value]) => ({ name, text: valueText(value) }));
 }
 
 function valueText(value: unknown): string {
   if (typeof value === 'string') return value;
+  if (value === null) return 'none';
   if (Array.isArray(value)) return value.map(valueText).join(', ');
   return JSON.stringify(value);
 }
