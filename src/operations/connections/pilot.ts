@@ -21,7 +21,7 @@ export const pilotOperations = {
   previewPilot: operation(
     {
       ...{ method: 'get', path: '/connections/{id}/pilot', tag: 'Shadow', access: 'viewer' },
-      summary: 'Count the people of another pilot. Reads everybody: 10,000 people take about a second',
+      summary: 'Count the people of another pilot. Reads everybody: 10,000 people take some seconds',
       query: z.strictObject({ filter: filter.optional().describe('Absent: without a pilot') }),
       result: z.object({
         live: count.describe('The people who would be provisioned'),
