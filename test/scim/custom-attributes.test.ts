@@ -66,6 +66,16 @@ describe('a custom attribute in the namespace of the core schema', () => {
       { op: 'replace', path: 'constructor', value: { prototype: 1 } },
       { ...custom, constructor: { prototype: 1 } },
     ],
+    [
+      'values of a name that every object inherits',
+      { op: 'add', path: 'valueOf', value: ['x'] },
+      { ...custom, valueOf: ['x'] },
+    ],
+    [
+      'values of such a name in an extension',
+      { op: 'add', path: 'urn:acme:hr:2.0:User:valueOf', value: ['x'] },
+      { ...custom, 'urn:acme:hr:2.0:User': { valueOf: ['x'] } },
+    ],
     ['__proto__', { op: 'add', value: { ['__proto__']: { admin: true } } }, custom],
     [
       'a value that is too large, which is dropped',

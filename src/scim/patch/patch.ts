@@ -360,11 +360,11 @@ function changeAttribute(
   name: string,
   { op, path, value = null, attribute, chargeWork, tolerance }: SharedStep & { attribute: Attribute },
 ): void {
-  const key = ownKey(container, name) ?? name;
+  const current = ownValue(container, name);
   const change = { op, filter: path.filter, sub: path.sub, value, tolerance };
   // `active` costs nothing, and a departure must not be refused because other changes cost much.
-  if (attribute.name !== 'active') chargeWork(container, container[key], change);
-  setValue(container, key, changeValue(attribute, container[key], change));
+  if (attribute.name !== 'active') chargeWork(container, current, change);
+  setValue(container, ownKey(container, name) ?? name, changeValue(attribute, current, change));
 }
 
 function setValue(container: JsonObject, key: string, value: Json | undefined): void {
