@@ -268,6 +268,12 @@ describe('a value of another form than its attribute has is 400 invalidValue', (
     }
   });
 
+  test('also in schemas', async () => {
+    const answer = await strict.send('POST', '/Users', { userName: 'x', schemas: { toString: 1 } });
+    const detail = 'schemas must be an array.';
+    expect(refusalOf(answer)).toEqual({ status: 400, scimType: 'invalidValue', detail });
+  });
+
   test('and null is no value', async () => {
     await create('/Users', { name: null, emails: null, title: null, [urns.enterprise]: { manager: null } });
   });
@@ -382,6 +388,17 @@ describe('a PATCH', () => {
 
 describe('a type that /Schemas does not list is 400 invalidValue', () => {
   const detail = (name: string) => `${name} must be one of work, home, other.`;
+
+  test('also if it is an object', async () => {
+    names += 1;
+    const emails = [{ value: 'a@x.example', type: { toString: 1 } }];
+    const answer = await strict.send('POST', '/Users', { userName: `name ${names}`, emails });
+    expect(refusalOf(answer)).toEqual({
+      status: 400,
+      scimType: 'invalidValue',
+      detail: detail('emails.type'),
+    });
+  });
 
   test.each(['private', '', 7])('in a value: %j', async (type) => {
     names += 1;

@@ -65,8 +65,8 @@ function pathText({ urn, attribute, sub }: AttributePath): string {
 /** Checks the body of a POST or PUT, or the attributes of one extension in it. */
 function checkResource(type: ResourceType, body: JsonObject): void {
   for (const uri of [ownValue(body, 'schemas') ?? []].flat()) {
-    const isDeclared = [type.schema, ...type.extensions].some(({ id }) => isSameUrn(id, String(uri)));
-    if (!isDeclared) throw undefinedError(type, String(uri), 'schema');
+    const isDeclared = [type.schema, ...type.extensions].some(({ id }) => isSameUrn(id, uri));
+    if (typeof uri === 'string' && !isDeclared) throw undefinedError(type, uri, 'schema');
   }
   for (const [key, value] of Object.entries(body)) {
     const extension = type.extensions.find(({ id }) => isSameUrn(id, key));
@@ -75,8 +75,8 @@ function checkResource(type: ResourceType, body: JsonObject): void {
   }
 }
 
-function isSameUrn(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+function isSameUrn(one: string, other: Json): boolean {
+  return typeof other === 'string' && one.toLowerCase() === other.toLowerCase();
 }
 
 function checkExtension(type: ResourceType, urn: string, value: Json): void {
@@ -115,7 +115,7 @@ function checkSubValue(
 ): void {
   const sub = findAttribute(attribute.subAttributes, name);
   if (!sub) throw undefinedError(type, written, 'attribute');
-  const isListed = sub.canonicalValues?.some((known) => isSameUrn(known, String(value))) !== false;
+  const isListed = sub.canonicalValues?.some((known) => isSameUrn(known, value)) !== false;
   if (value === null || isListed) return;
   throw badRequest('invalidValue', `${written} must be one of ${sub.canonicalValues?.join(', ')}.`);
 }
