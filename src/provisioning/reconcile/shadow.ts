@@ -15,7 +15,6 @@ import {
 } from './context.ts';
 import { withScopeNoted } from './departure/scope.ts';
 import { type Effect, type Program, perform } from './effects.ts';
-import { findPlannedHolder } from './pilot.ts';
 import { withNotShownFindings } from './read-again.ts';
 
 /** The first call that an attempt would send. */
@@ -117,7 +116,7 @@ function* runToFirstCall(
     const effect = step.value;
     if (isOwnCall(effect, announced)) return firstCall(context, announced, effect.kind);
     if (effect.kind === 'patchTraveler') freed.add(effect.values[0]);
-    const answer = yield* answerInShadow(context, { announced, freed }, effect);
+    const answer = yield* answerInShadow({ announced, freed }, effect);
     if (answer === 'create') return firstCall(context, announced, 'createTraveler');
     step = program.next(answer);
   }
@@ -131,7 +130,6 @@ function isOwnCall({ kind, values }: Effect, { travelId }: Announced): boolean {
 
 /** Returns the answer to an effect. What would be saved for others, or sent to their travelers, is answered and not carried out. */
 function* answerInShadow(
-  context: ReconcileContext,
   { announced, freed }: { announced: Announced; freed: ReadonlySet<string> },
   effect: Effect,
 ): Program<unknown> {
@@ -146,9 +144,8 @@ function* answerInShadow(
       const [announcement] = effect.values;
       announced.applied = announcement.applied;
       if ('travelId' in announcement) announced.travelId = announcement.travelId;
-      if (announcement.travelId !== undefined || !announcement.creating) return 'done';
-      announced.email = announcement.creating.email;
-      return (yield* findPlannedHolder(context, announced.email)) ? 'taken' : 'done';
+      if (announcement.travelId === undefined) announced.email = announcement.creating?.email;
+      return 'done';
     }
     case 'createTraveler': {
       // The travel API would refuse a create whose address a traveler has.
