@@ -73,12 +73,6 @@ test('a new connection begins with the pilot of the settings, and the page and t
     `With the pilot ${PILOT} or title pr: 2 live, 1 planned.`,
   );
   expect((await command('connections', 'list')).out).toContain(PILOT);
-  const rename = (value: string) =>
-    scim.send('PATCH', `/Groups/${created.id}`, patchOp({ op: 'replace', path: 'displayName', value }));
-  await rename('Trial');
-  // What a membership decides stays while no group has the name.
-  expect(await previewOf(PILOT)).toMatchObject({ live: 1, leaving: 1, unknownGroups: ['Pilot'] });
-  await rename('Pilot');
   const narrowed = await command('connections', 'pilot', 'default', PILOT, '--yes');
   expect(narrowed).toMatchObject({ code: 0, out: expect.stringContaining('default has this pilot') });
   expect(narrowed.err).toContain(
@@ -90,6 +84,12 @@ test('a new connection begins with the pilot of the settings, and the page and t
   expect(await command('connections', 'pilot', 'default', '--none', '--yes')).toMatchObject({ code: 0 });
   await eventually(async () => expect((await readSums()).people).toMatchObject({ live: 0, same: 2 }));
   expect(await readSums()).not.toHaveProperty('pilot');
+  await fixture.admin('PUT', path, { body: { filter: PILOT } });
+  await eventually(async () => expect((await readSums()).people).toMatchObject({ live: 1, unplanned: 0 }));
+  const renamed = { op: 'replace', path: 'displayName', value: 'Trial' } as const;
+  await scim.send('PATCH', `/Groups/${created.id}`, patchOp(renamed));
+  // What a membership decides stays while no group has the name.
+  expect(await previewOf(PILOT)).toMatchObject({ live: 1, leaving: 0, unknownGroups: ['Pilot'] });
 });
 
 test('a faulty filter is refused with its place, and so is a pilot of a connection that is live', async () => {

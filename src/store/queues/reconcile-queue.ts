@@ -251,7 +251,7 @@ function isSearchOver(row: ExpressionBuilder<Tables, 'identity'>) {
 
 /**
  * Marks identities dirty that were translated with earlier rules. Dirty ones are excluded, because their next attempt uses the
- * current rules anyway, except for plans that wait for another mode of the connection, and for attempts that run with the rules of before.
+ * current rules anyway, except for plans that wait for another mode of the connection.
  */
 async function markStaleDirty(
   db: Kysely<Tables>,
@@ -267,7 +267,6 @@ async function markStaleDirty(
       row.or([
         row('state', '<>', sql.lit('dirty')),
         row.and([row('attempts', '=', 0), row('next_attempt_at', '>', now)]),
-        row('lease_token', 'is not', null),
       ]),
     )
     .limit(limit)

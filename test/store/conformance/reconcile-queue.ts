@@ -293,15 +293,6 @@ export function describeReconcileQueue(open: OpenDatabase): void {
       expect(due.map(({ id }) => id).sort()).toEqual(['dead', 'none', 'older', 'planned']);
       expect((await read('none')).revision).toBe(2);
     });
-
-    it('of stale identities reaches those whose attempt runs, which may have begun with earlier rules', async () => {
-      const { add, leases, reconcileQueue, read } = await fixture(open);
-      await add(person('running', { rulesGeneration: 1 }), person('due', { rulesGeneration: 1 }));
-      await leases.acquire('okta', 'running', { token: 'k', ms: 9, now: NOW });
-      const { revision } = await read('running');
-      expect(await reconcileQueue.markStaleDirty('okta', 2, 2, NOW)).toBe(1);
-      expect((await read('running')).revision).toBe(revision + 1);
-    });
   });
 
   it('counts the identities of each connection in each state', async () => {
