@@ -78,11 +78,11 @@ function endPlanned(
 }
 
 /**
- * Returns the draft without the create of the time before shadow mode, once it can make no traveler any more: nothing keeps its address from
- * others. The attempt has looked the address up before it planned another create.
+ * Returns the draft without the create of the time before shadow mode, if it was not sent or can make no traveler any more: nothing keeps its
+ * address from others. The attempt has looked the address up before it planned another create.
  */
 function withoutEndedCreate({ time }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const isOver = draft.readAgainAt !== undefined && draft.readAgainAt <= time.now;
+  const isOver = draft.readAgainAt === undefined || draft.readAgainAt <= time.now;
   return isOver ? { ...draft, applied: {}, creating: undefined, readAgainAt: undefined } : draft;
 }
 
