@@ -366,6 +366,22 @@ test('a traveler with a parking address does not take its userName from a user w
     expect(travel.writes()).toEqual([]);
   }));
 
+test('a returned leaver who waits since before the return for the address of a user who waits for another one gets it', () =>
+  withFixture(async ({ bridge, travel, traveler, patch, reconcileAfter }) => {
+    travel.addTraveler({ email: 'boss@corp.example' });
+    const bob = await bridge.users.create(users, withLogin('Bob'));
+    const eve = await bridge.users.create(users, person('Eve'));
+    await patch(bob.id, emailsOf(addressOf('Bob')));
+    await patch(bob.id, emailsOf('boss@corp.example'));
+    await patch(eve.id, { active: false, ...emailsOf(addressOf('Bob')) });
+    await reconcileAfter(1_000);
+    expect((await traveler(bob.id))?.email).toBe(addressOf('Bob'));
+    await patch(eve.id, { active: true });
+    await reconcileAfter(1_000);
+    expect((await traveler(eve.id))?.email).toBe(addressOf('Bob'));
+    expect((await traveler(bob.id))?.email).toBe('bob@login.example');
+  }));
+
 test('a user with the userName as address takes the shared address once it is free', () =>
   withFixture(async (fixture) => {
     const { bridge, patch, reconcileAfter } = fixture;

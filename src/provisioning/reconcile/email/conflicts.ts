@@ -130,7 +130,8 @@ export function* withEmailWaitForHolder(
 ): Program<OutcomeDraft> {
   if (!holder) return withEmailWait(draft, email);
   const { connection, identity } = context;
-  const isNew = identity.waitingFor !== addressKey(email);
+  // Who has left asks nobody, so that the wait begins again with the return.
+  const isNew = identity.waitingFor !== addressKey(email) || identity.applied['archived']?.sent === true;
   const isAsked = isInactive(holder)
     ? !isInactive(identity)
     : isNew && holder.waitingFor !== undefined && holder.waitingFor !== addressKey(email);
