@@ -329,6 +329,22 @@ test.each(['had no answer and', 'was not carried out, and'])(
     ),
 );
 
+test('the records of a traveler that is gone stay with the link while another one is planned', () =>
+  withFixture(async (fixture) => {
+    const { bridge, travel } = fixture;
+    const { id } = await bridge.users.create(users, person('Ada'));
+    const { travelId = '', applied } = await fixture.identity(id);
+    await toShadow(fixture);
+    travel.travelers.delete(travelId);
+    for (let round = 0; round < 2; round += 1) {
+      fixture.clock.advance(60_000);
+      await fixture.importTravelers();
+    }
+    const { sums } = await report(fixture);
+    expect(sums).toMatchObject({ create: 1 });
+    expect(await fixture.identity(id)).toMatchObject({ travelId, applied });
+  }));
+
 test.each(['archive', 'delete'] as const)(
   'a DELETE in shadow mode is planned with deprovision %s, and carried out after going live',
   (deprovision) =>

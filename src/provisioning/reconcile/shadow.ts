@@ -13,6 +13,7 @@ import {
   withFinding,
   withProgress,
 } from './context.ts';
+import { sentCreateOf } from './create/own-create.ts';
 import { withScopeNoted } from './departure/scope.ts';
 import { type Effect, type Program, perform } from './effects.ts';
 import { withNotShownFindings } from './read-again.ts';
@@ -82,8 +83,10 @@ function endPlanned(
  * address from others. The attempt has looked the address up before it planned another create.
  */
 function withoutEndedCreate({ time }: ReconcileContext, draft: OutcomeDraft): OutcomeDraft {
-  const isOver = draft.readAgainAt === undefined || draft.readAgainAt <= time.now;
-  return isOver ? { ...draft, applied: {}, creating: undefined, readAgainAt: undefined } : draft;
+  const { travelId, creating, readAgainAt = 0 } = draft;
+  if (travelId !== undefined || creating === undefined || readAgainAt > time.now) return draft;
+  const applied = sentCreateOf(draft) ? {} : draft.applied;
+  return { ...draft, applied, creating: undefined, readAgainAt: undefined };
 }
 
 /** True for a user who has a traveler as it is wanted, and whom the bridge has not provisioned yet: going live links it. */
