@@ -312,7 +312,9 @@ async function restAndCheck(player: Player, hasFeed: boolean): Promise<string[]>
 /** What was stated before is no news any more for people who have what was stated, and whoever is linked to a traveler owns it. */
 function forgetNews({ knowledge, identities }: Rest): void {
   const { people, news, doubtful, shadow, owners, catalog } = knowledge;
-  doubtful.clear();
+  // In shadow mode a call without an answer is not settled before the connection goes live.
+  const open = new Set(identities.flatMap(({ readAgainAt, travelId }) => (readAgainAt ? [travelId] : [])));
+  for (const id of doubtful) if (!open.has(id)) doubtful.delete(id);
   for (const { current } of people) {
     if (!current || shadow.has(current.connection)) continue;
     const identity = identities.find(({ id }) => id === current.id);
