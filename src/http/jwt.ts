@@ -66,9 +66,8 @@ export function isIssued(iat: number, now: number): boolean {
 export function unverifiedClaims(token: string): Claims | undefined {
   try {
     const claims = decodeJwt(token);
-    return [claims.iss, claims.sub].every((claim) => /string|undefined/.test(typeof claim))
-      ? claims
-      : undefined;
+    const isText = (claim: unknown) => claim === undefined || typeof claim === 'string';
+    return isText(claims.iss) && isText(claims.sub) ? claims : undefined;
   } catch {
     return undefined;
   }

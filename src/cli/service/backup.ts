@@ -45,6 +45,7 @@ function keyOf(settings: Settings): string | null {
   return key ? keyId(key) : null;
 }
 
+/** Where the key stands: with PostgreSQL it is always in the environment. */
 const keyPlace = ({ key, data }: Settings) => (key === undefined ? `${data}/jetbridge.key` : 'JETBRIDGE_KEY');
 
 function resultOf(file: string, { header, tables }: Backup) {
@@ -75,12 +76,11 @@ function backupText(file: string, backup: Backup, settings: Settings): string {
 function restoreText(backup: Backup, settings: Settings): string {
   const { key, madeAt } = backup.header;
   const when = formatMinute(Date.parse(madeAt));
-  const place = settings.postgres === undefined ? keyPlace(settings) : 'JETBRIDGE_KEY';
   const steps = [
     ...(key === null || key === keyOf(settings)
       ? []
       : [
-          `Put the key with the id ${key} into ${place}: it is not here, and secrets of webhooks cannot be read without it.`,
+          `Put the key with the id ${key} into ${keyPlace(settings)}: it is not here, and secrets of webhooks cannot be read without it.`,
         ]),
     'Start the server. The travelers stay as they are until the identity provider states people again.',
     `Revoke again what was revoked after ${when} UTC: tokens, API keys and OAuth clients of the backup are valid, and so is its admin password.`,
